@@ -1,0 +1,291 @@
+"""The Python API: the ``kernel`` decorator, and the ``Kernel`` object that it makes.
+
+In: a Python function, never executed. Out: a callable that takes and returns NumPy arrays. A
+kernel is compiled when it is first used, not when it is decorated, so that helper functions
+defined further down are found. Using one kernel from many threads at once is safe.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+
+from .frontend import compile_kernel
+from .kernel import Validated, validate
+from .kernel.module import MAX_BUDGET, KernelId, Manifest, Module
+from .runtime import dispatch
+from .runtime.arrays import Array
+from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
+from .runtime.reference import ReferenceKernel
+
+if TYPE_CHECKING:
+    from .codegen import Options
+    from .runtime.native import NativeKernel
+
+STAGES = ("kernel", "uop", "program", "llvm", "asm")
+"""The stages ``Kernel.show`` can print, in the order a kernel goes through them."""
+
+BACKENDS = ("cpu", "reference")
+"""``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
+what a kernel means, word for word, thousands of times slower."""
+
+DEFAULT_WIDTH = 8
+"""Elements that run side by side in the lanes of a vector."""
+
+
+class Listing(str):
+    """Text of many lines that a REPL or notebook shows as it is, without quotes and escapes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class _Source:
+    """A decorated function and what has been made of it so far; shared by copies of its kernel."""
+
+    def __init__(self, function: types.FunctionType, id: str | None, budget: int | None):
+        self.function = function
+        self._id = id
+        self._budget = budget
+        self._lock = threading.RLock()
+        self._validated: Validated | None = None
+        self._result_class: type[Any] | None = None
+        self._native: dict[int, NativeKernel] = {}
+
+    def validated(self) -> Validated:
+        """The module, compiled at the first call. A failure is not kept: the next call retries."""
+        if self._validated is None:
+            with self._lock:
+                if self._validated is None:
+                    module = compile_kernel(self.function, id=self._id, budget=self._budget)
+                    validated = validate(module)
+                    self._result_class = _result_class(self.function, module)
+                    self._validated = validated
+        return self._validated
+
+    def native(self, width: int) -> NativeKernel:
+        """The machine code for a vector width, compiled at the first call that wants it."""
+        validated = self.validated()
+        native = self._native.get(width)
+        if native is None:
+            with self._lock:
+                native = self._native.get(width)
+                if native is None:
+                    from .runtime.native import NativeKernel  # brings the compiler: on demand
+
+                    native = NativeKernel(validated, _options(width))
+                    self._native[width] = native
+        return native
+
+    def result(self, arrays: Sequence[Array]) -> Any:
+        """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
+        if self._result_class is not None:
+            return self._result_class(*arrays)
+        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+class Kernel:
+    """A kernel: call it with arrays. Made by ``dynamis.kernel``.
+
+    ``kernel(*inputs, out=None, shape=None, threads=None, backend="cpu", progress=None, **params)``
+    runs it over its domain: the extent of ``out=`` or ``shape=`` when given, else that of the
+    first input of the outputs' shape.
+
+    Inputs come first, in the order of the signature, then parameters; each by position or by
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
+    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
+    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
+
+    Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
+    the arrays given there. ``threads`` defaults to one per available CPU and never changes a
+    result. ``progress(done, total)`` is called now and then from the calling thread.
+
+    Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
+    not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
+    """
+
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, source: _Source, width: int = DEFAULT_WIDTH):
+        self._source = source
+        self._width = width
+        functools.update_wrapper(self, source.function)
+
+    def __call__(
+        self,
+        /,
+        *args: object,
+        out: object = None,
+        shape: object = None,
+        threads: int | None = None,
+        backend: str = "cpu",
+        progress: Callable[[int, int], None] | None = None,
+        **keywords: object,
+    ) -> Any:
+        runner = self._runner(backend)
+        arrays = dispatch.call(
+            self._source.validated(),
+            runner,
+            args,
+            keywords,
+            out=out,
+            shape=shape,
+            threads=threads,
+            progress=progress,
+        )
+        return self._source.result(arrays)
+
+    @property
+    def module(self) -> Module:
+        """The kernel as Kernel IR."""
+        return self._source.validated().module
+
+    @property
+    def manifest(self) -> Manifest:
+        """The kernel's contract: id, mode, ports, parameters, capabilities, budget."""
+        return self.module.manifest
+
+    @property
+    def id(self) -> KernelId:
+        """``name@version``."""
+        return self.manifest.id
+
+    @property
+    def ir(self) -> Listing:
+        """The Kernel IR as text, which ``dynamis.kernel.parse`` reads back."""
+        return Listing(str(self.module))
+
+    def show(self, stage: str) -> Listing:
+        """The text of one stage: kernel, uop, program, llvm or asm.
+
+        The text is returned, not printed: a REPL or notebook shows it as it is, a script prints
+        it. Raises ArgumentValueError for an unknown stage."""
+        if stage not in STAGES:
+            raise ArgumentValueError(
+                f"there is no stage {stage!r}{did_you_mean(str(stage), STAGES)} "
+                f"(stages: {', '.join(STAGES)})"
+            )
+        if stage == "kernel":
+            return self.ir
+        return Listing(self._source.native(self._width).stage(stage))
+
+    def compile(self) -> Kernel:
+        """Compile to machine code now instead of at the first call; returns the kernel."""
+        self._source.native(self._width)
+        return self
+
+    def options(self, *, width: int = DEFAULT_WIDTH) -> Kernel:
+        """The same kernel with other code generation options: ``width``, elements per vector
+        (1, 2, 4, 8 or 16). No option ever changes a result. Raises OptionError."""
+        _options(width)
+        return Kernel(self._source, width)
+
+    def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
+        if backend == "cpu":
+            return lambda: self._source.native(self._width)
+        if backend == "reference":
+            return lambda: ReferenceKernel(self._source.validated())
+        raise ArgumentValueError(
+            f"there is no backend {backend!r}{did_you_mean(str(backend), BACKENDS)} "
+            f"(backends: {', '.join(BACKENDS)})"
+        )
+
+    def __repr__(self) -> str:
+        return f"<dynamis kernel {self.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        return self._source.function.__qualname__  # pickled by name, as functions are
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(
+    id: str | None = None, /, *, budget: int | None = None
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+
+
+def kernel(
+    target: Callable[..., Any] | str | None = None, /, *, budget: int | None = None
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Make a kernel of a function: ``@dy.kernel``, or ``@dy.kernel("image.blur@1", budget=...)``.
+
+    The id defaults to the function's name, version 1. ``budget`` is how many loop iterations one
+    element may run, nested loops included; past it the run fails with a KernelFault.
+
+    Raises InvalidKernelId for an id that is not ``name@version``, ArgumentError for a budget out
+    of range or a target that is not a plain function. What is wrong inside the function is said
+    as a KernelError when the kernel is first used."""
+    if callable(target):
+        return _decorate(target, None, budget)
+    if target is not None and not isinstance(target, str):
+        raise ArgumentTypeError(
+            f"@kernel takes an id such as 'image.blur@1', not a {type(target).__name__}"
+        )
+    if target is not None:
+        KernelId.parse(target)
+    _check_budget(budget)
+    return lambda function: _decorate(function, target, budget)
+
+
+def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
+    if isinstance(function, Kernel):
+        raise ArgumentTypeError(f"{function.__name__} is a kernel already: decorate it once")
+    if not isinstance(function, types.FunctionType):
+        raise ArgumentTypeError(
+            f"@kernel takes a function written with def, not a {type(function).__name__}"
+        )
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        raise ArgumentTypeError(
+            f"{function.__name__} is a generator or coroutine: a kernel is a plain function that "
+            "returns its element"
+        )
+    for name in inspect.signature(function).parameters:
+        if name in dispatch.OPTIONS:
+            raise ArgumentValueError(
+                f"{function.__name__} has a parameter named {name!r}, which is an option of every "
+                f"call ({', '.join(dispatch.OPTIONS)}): give it another name"
+            )
+    return Kernel(_Source(function, id, budget))
+
+
+def _check_budget(budget: object) -> None:
+    if budget is None:
+        return
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise ArgumentTypeError(f"budget= takes a whole number, not a {type(budget).__name__}")
+    if not 1 <= budget <= MAX_BUDGET:
+        raise ArgumentValueError(f"budget= takes a number in 1…{MAX_BUDGET}, not {budget}")
+
+
+def _options(width: int) -> Options:
+    from .codegen import Options
+
+    return Options(width=width)
+
+
+def _result_class(function: types.FunctionType, module: Module) -> type[Any] | None:
+    """The NamedTuple class that the function's return annotation names, if it does."""
+    annotation = function.__annotations__.get("return")
+    if isinstance(annotation, str):
+        closure = inspect.getclosurevars(function)
+        names: Mapping[str, Any] = {**function.__globals__, **closure.nonlocals}
+        node = typing.ForwardRef(annotation)
+        try:
+            annotation = eval(node.__forward_code__, dict(names))
+        except NameError:
+            return None  # a name in a scope that is gone: the frontend has judged it already
+    if not (isinstance(annotation, type) and issubclass(annotation, tuple)):
+        return None
+    fields = getattr(annotation, "_fields", None)
+    return annotation if fields == tuple(p.name for p in module.manifest.outputs) else None

@@ -1,0 +1,192 @@
+"""What the commands do, once the command line has been read."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..api import BACKENDS, STAGES, Kernel
+from ..codegen.options import OptionError
+from ..errors import DynamisError
+from ..kernel.module import Manifest, Module, Port, Shape
+from ..kernel.work import worst_work
+from ..runtime.arrays import Array
+from ..runtime.dispatch import thread_count
+from ..runtime.errors import ArgumentError, did_you_mean
+from ..runtime.names import spell_port
+from .fields import check_target, read_input, write_output
+from .load import choose, load_kernels
+from .report import Progress, duration, print_error
+from .values import UsageError, parse_params, parse_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What ``dynamis run`` was asked to do; the options as they were written."""
+
+    file: Path
+    inputs: Sequence[Path]
+    outputs: Sequence[Path]
+    params: Sequence[str]
+    kernel: str | None
+    shape: str | None
+    threads: int | None
+    backend: str
+    width: int | None
+
+
+class CheckFailed(DynamisError):
+    """Some kernels of a file are wrong; each has been reported."""
+
+
+def demo(output: Path) -> None:
+    """Draw the packaged Mandelbrot kernel to ``output``."""
+    from .demo import HEIGHT, WIDTH, mandelbrot
+
+    start = time.perf_counter()
+    check_target(mandelbrot.manifest.outputs[0], output)
+    mandelbrot.compile()
+    compiled = time.perf_counter()
+    with Progress("drawing") as progress:
+        picture = mandelbrot(shape=(HEIGHT, WIDTH), progress=progress)
+    done = time.perf_counter()
+    print(write_output(output, picture))
+    print(_summary((HEIGHT, WIDTH), compiled - start, done - compiled, thread_count(None)))
+
+
+def run(request: Run) -> None:
+    """Run one kernel of a file on files."""
+    threads = _checked_threads(request.threads)
+    _one_of("--backend", "backend", request.backend, BACKENDS)
+    start = time.perf_counter()
+    kernel = _kernel(request.file, request.kernel, request.width)
+    manifest = kernel.manifest
+    params = parse_params(manifest, request.params)
+    shape = _shape(manifest, request.shape)
+    _check_files(manifest, request)
+    if request.backend == "cpu":
+        kernel.compile()
+    compiled = time.perf_counter() - start
+    inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
+    start = time.perf_counter()
+    with Progress(manifest.id.name) as progress:
+        result = kernel(
+            *inputs,
+            shape=shape,
+            threads=threads,
+            backend=request.backend,
+            progress=progress,
+            **params,
+        )
+    ran = time.perf_counter() - start
+    arrays: list[Array] = list(result) if isinstance(result, tuple) else [result]
+    for path, array in zip(request.outputs, arrays, strict=True):
+        print(write_output(path, array))
+    extent = arrays[0].shape[: manifest.outputs[0].shape.rank]
+    print(_summary(extent, compiled, ran, threads if request.backend == "cpu" else None))
+
+
+def check(file: Path, name: str | None) -> None:
+    """Validate a file's kernels and print what each may do. Raises CheckFailed if any is wrong."""
+    kernels = load_kernels(file)
+    if name is not None:
+        kernels = {name: choose(file, kernels, name)}
+    wrong = []
+    for key, kernel in kernels.items():
+        try:
+            print(_described(kernel.module))
+        except DynamisError as error:
+            print_error(error)
+            wrong.append(key)
+    if wrong:
+        raise CheckFailed(f"{file}: wrong: {', '.join(wrong)} ({len(wrong)} of {len(kernels)})")
+
+
+def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
+    """Print one stage of a kernel."""
+    _one_of("--stage", "stage", stage, STAGES)
+    print(_kernel(file, name, width).show(stage))
+
+
+def _kernel(file: Path, name: str | None, width: int | None) -> Kernel:
+    kernel = choose(file, load_kernels(file), name)
+    if width is None:
+        return kernel
+    try:
+        return kernel.options(width=width)
+    except OptionError as error:
+        raise UsageError("--width", str(error)) from error
+
+
+def _one_of(option: str, what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UsageError(
+            option, f"there is no {what} {given!r}{did_you_mean(given, known)} ({', '.join(known)})"
+        )
+
+
+def _checked_threads(threads: int | None) -> int:
+    try:
+        return thread_count(threads)
+    except ArgumentError as error:
+        raise UsageError("--threads", str(error)) from error
+
+
+def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
+    kind = manifest.outputs[0].shape
+    if text is not None:
+        return parse_shape(kind, text)
+    if any(port.shape is kind for port in manifest.inputs):
+        return None
+    wanted = "n" if kind is Shape.ROWS else "height,width"
+    raise UsageError(
+        "--shape",
+        f"{manifest.id.name} has no {kind.value} input to take its size from: "
+        f"write --shape {wanted}",
+    )
+
+
+def _check_files(manifest: Manifest, request: Run) -> None:
+    """As many files as ports, each of a kind its port can take."""
+    _check_count("INPUT", "input", manifest.inputs, request.inputs)
+    _check_count("--output", "output", manifest.outputs, request.outputs)
+    for path in request.inputs:
+        if not path.is_file():
+            raise UsageError("INPUT", f"there is no file {path}")
+    for port, path in zip(manifest.outputs, request.outputs, strict=True):
+        try:
+            check_target(port, path)
+        except ArgumentError as error:
+            raise UsageError("--output", str(error)) from error
+    if len({path.resolve() for path in request.outputs}) < len(request.outputs):
+        raise UsageError("--output", "two outputs would go to one file")
+
+
+def _check_count(option: str, what: str, ports: Sequence[Port], files: Sequence[Path]) -> None:
+    if len(ports) != len(files):
+        names = ", ".join(f"{p.name}: {spell_port(p)}" for p in ports)
+        raise UsageError(
+            option,
+            f"one file per {what} ({names or 'none'}): {len(ports)} expected, {len(files)} given",
+        )
+
+
+def _described(module: Module) -> str:
+    work = worst_work(module)
+    budget = module.manifest.budget
+    note = "" if work <= budget else f" (stopped at the budget, {budget})"
+    return f"{module.manifest}\n  worst     {work} loop iterations an element{note}"
+
+
+def _summary(extent: Sequence[int], compiled: float, ran: float, threads: int | None) -> str:
+    size = "×".join(str(n) for n in reversed(extent))
+    where = (
+        "in the reference interpreter"
+        if threads is None
+        else f"on {threads} thread{'s' if threads > 1 else ''}"
+    )
+    noun = "element" if math.prod(extent) == 1 else "elements"
+    return f"{size} {noun}: compiled in {duration(compiled)}, ran in {duration(ran)} {where}"

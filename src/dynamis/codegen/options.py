@@ -1,0 +1,25 @@
+"""What a caller may choose about the generated code; no choice changes a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import DynamisError
+
+WIDTHS = (1, 2, 4, 8, 16)
+
+
+class OptionError(DynamisError, ValueError):
+    """A code generation option that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``width``: elements a vector holds, one of 1, 2, 4, 8, 16. Raises OptionError."""
+
+    width: int = 8
+
+    def __post_init__(self) -> None:
+        if self.width not in WIDTHS:
+            widths = ", ".join(map(str, WIDTHS))
+            raise OptionError(f"width is {self.width!r}; it must be one of {widths}")

@@ -1,0 +1,222 @@
+"""Vectorising: one element's program → the same program over the lanes of a vector.
+
+Goes in: an AST with a lane range (UPCAST). The lane range becomes a STACK of constants, so lanes
+live in the shape and a node is uniform exactly when its shape is (). One forward pass to a fixed
+point finds what varies; registers that vary become one word a lane. A loop is *divergent* when its
+end varies: it then keeps a live mask, runs until every lane is done, and masks the stores whose
+registers are read after it (or outside it). Everything else may run on in finished lanes, because
+every Uop op is total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dtype import AddrSpace, Ptr, bool_, int32
+from ..uop import (
+    Ops,
+    Uop,
+    UopError,
+    after,
+    break_,
+    buffer,
+    const_bool,
+    const_of_dtype,
+    index,
+    load,
+    range_,
+    ranges,
+    replace,
+    stack,
+    store,
+    toposort,
+)
+
+
+def storage_of(u: Uop) -> Uop:
+    """The PARAM or BUFFER behind an INDEX or AFTER."""
+    while u.op in (Ops.INDEX, Ops.AFTER, Ops.LOAD):
+        u = u.src[0]
+    return u
+
+
+def is_register(u: Uop) -> bool:
+    return u.op is Ops.BUFFER and u.arg.addrspace is AddrSpace.REG
+
+
+class Variance:
+    """What varies from lane to lane: nodes, registers, and the ends of loops."""
+
+    def __init__(self, order: Sequence[Uop], lane: Uop):
+        self.order, self.lane = order, lane
+        self.nodes: set[Uop] = {lane}
+        self.registers: set[Uop] = set()
+        self.divergent: set[Uop] = set()
+        self.readers: dict[Uop, list[Uop]] = {}
+        for u in order:
+            if u.op is Ops.LOAD and is_register(storage_of(u)):
+                self.readers.setdefault(storage_of(u), []).append(u)
+        before = -1
+        while before != (size := len(self.nodes) + len(self.registers) + len(self.divergent)):
+            before = size
+            for u in order:
+                self._visit(u)
+
+    def _visit(self, u: Uop) -> None:
+        match u.op:
+            case Ops.RANGE:
+                if u.src[0] in self.nodes:
+                    self.divergent.add(u)
+            case Ops.BREAK:
+                if u.src[0] in self.nodes:
+                    self.divergent.add(u.src[1])
+            case Ops.STORE:
+                target = storage_of(u.src[0])
+                if is_register(target) and (
+                    any(s in self.nodes for s in u.src[1:]) or self.masking_loop(u) is not None
+                ):
+                    self.registers.add(target)
+            case Ops.AFTER | Ops.END | Ops.GROUP | Ops.SINK:
+                pass
+            case Ops.INDEX:
+                if any(s in self.nodes for s in u.src[1:]):
+                    self.nodes.add(u)
+            case Ops.LOAD if storage_of(u) in self.registers:
+                self.nodes.add(u)
+            case _:
+                if any(s in self.nodes for s in u.src):
+                    self.nodes.add(u)
+
+    def masking_loop(self, u: Uop) -> Uop | None:
+        """The innermost divergent loop around a register's store, if it must spare done lanes."""
+        loop = innermost([r for r in ranges(u) if r in self.divergent])
+        if loop is None or not any(
+            loop not in ranges(reader) for reader in self.readers.get(storage_of(u.src[0]), ())
+        ):
+            return None
+        return loop
+
+
+def innermost(nested: Sequence[Uop]) -> Uop | None:
+    """The most deeply nested of some ranges that nest in each other."""
+    return max(nested, key=lambda r: len(ranges(r)), default=None)
+
+
+@dataclass(slots=True)
+class _Loop:
+    """A divergent loop being rebuilt: which lanes are live before and after its break."""
+
+    mask: Uop
+    opened: Uop
+    before: Uop
+    init: Uop
+    after: Uop | None = None
+    exit: Uop | None = None
+
+
+def vectorize(root: Uop, lane: Uop) -> Uop:
+    """``root`` over the lanes of ``lane``. Raises UopError where a divergent size has no bound."""
+    return _Vectorizer(root, lane).run()
+
+
+class _Vectorizer:
+    def __init__(self, root: Uop, lane: Uop):
+        self.root, self.order = root, toposort(root)
+        self.variance = Variance(self.order, lane)
+        self.width = int(lane.src[0].arg.value)
+        self.lanes = stack([const_of_dtype(int32, n) for n in range(self.width)])
+        self.new: dict[Uop, Uop] = {lane: self.lanes}
+        self.loops: dict[Uop, _Loop] = {}
+        self.breaks = {u.src[1]: u for u in self.order if u.op is Ops.BREAK}
+        slots = [u.arg.slot for u in self.order if u.op is Ops.BUFFER]
+        self.next_slot = max(slots, default=-1) + 1
+
+    def run(self) -> Uop:
+        for u in self.order:
+            if u not in self.new:
+                self.new[u] = self._rebuild(u)
+        return self.new[self.root]
+
+    def _rebuild(self, u: Uop) -> Uop:
+        src = tuple(self.new[s] for s in u.src)
+        match u.op:
+            case Ops.BUFFER if u in self.variance.registers:
+                dtype = Ptr.create(u.dtype.base, addrspace=AddrSpace.REG, size=self.width)
+                return replace(u, dtype=dtype)
+            case Ops.INDEX if storage_of(u) in self.variance.registers:
+                return index(ptr=src[0], idxs=[self.lanes])
+            case Ops.RANGE if u in self.variance.divergent:
+                return self._open(u, src)
+            case Ops.BREAK if u.src[1] in self.variance.divergent:
+                loop = self.loops[u.src[1]]
+                return self._close(loop, loop.before & src[0].logical_not(), src[2:])
+            case Ops.STORE if is_register(storage_of(u.src[0])):
+                return self._store(u, src)
+            case Ops.END:
+                open_ranges = [r for r in src[1:] if r is not self.lanes]
+                return replace(u, src=(src[0], *open_ranges))
+            case _:
+                return replace(u, src=src)
+
+    def _mask_word(self, mask: Uop, deps: Sequence[Uop]) -> Uop:
+        return index(ptr=after(src=mask, deps=deps), idxs=[self.lanes])
+
+    def _open(self, u: Uop, src: tuple[Uop, ...]) -> Uop:
+        mask = buffer(
+            slot=self.next_slot,
+            dtype=Ptr.create(bool_, addrspace=AddrSpace.REG, size=self.width),
+            addrspace=AddrSpace.REG,
+        )
+        self.next_slot += 1
+        outer = innermost([r for r in ranges(u) if r in self.loops])
+        live = const_bool(True)
+        if outer is not None:
+            live = self.loops[outer].after or self.loops[outer].before
+        init = store(dst=self._mask_word(mask, src[1:]), value=live)
+        size, varies = src[0], u.src[0] in self.variance.nodes
+        if varies:
+            if u.src[0].vmax >= 2**31:
+                raise UopError("a loop of varying length needs a bounded size")
+            size = const_of_dtype(u.dtype, int(u.src[0].vmax))
+        opened = range_(size=size, axis=u.arg.axis, kind=u.arg.kind, dtype=u.dtype, parents=src[1:])
+        before = load(src=self._mask_word(mask, [init, opened]))
+        if varies:
+            before = before & (opened < src[0])
+        loop = _Loop(mask, opened, before, init)
+        self.loops[u] = loop
+        if u not in self.breaks:
+            loop.exit = self._close(loop, before, ())
+        return opened
+
+    def _close(self, loop: _Loop, live: Uop, deps: Sequence[Uop]) -> Uop:
+        """Keep ``live`` as the loop's mask and leave once no lane is."""
+        kept = store(dst=self._mask_word(loop.mask, [loop.init, loop.opened, *deps]), value=live)
+        loop.after = live
+        return break_(done=live.logical_not(), loop=loop.opened, deps=(*deps, kept))
+
+    def _store(self, u: Uop, src: tuple[Uop, ...]) -> Uop:
+        masking = self.variance.masking_loop(u)
+        inside = innermost([r for r in ranges(u) if r in self.variance.divergent])
+        target, value, *gates = src
+        if inside is not None and (exit_ := self.loops[inside].exit) is not None:
+            # the loop had no break of its own: its effects now stand behind the new one
+            word = target.src[0]
+            target = index(ptr=after(src=word, deps=[exit_]), idxs=target.src[1:])
+        if masking is not None:
+            loop = self.loops[masking]
+            own = self.breaks.get(masking)
+            behind = own is None or own in _deps(u.src[0])
+            live = loop.after if behind and loop.after is not None else loop.before
+            gates = [gates[0] & live] if gates else [live]
+        return store(dst=target, value=value, gate=gates[0] if gates else None)
+
+
+def _deps(target: Uop) -> set[Uop]:
+    """The nodes that an INDEX's storage comes after, directly or through other AFTERs."""
+    found: set[Uop] = set()
+    u = target
+    while u.op in (Ops.INDEX, Ops.AFTER):
+        found.update(u.src[1:])
+        u = u.src[0]
+    return found

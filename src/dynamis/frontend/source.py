@@ -1,0 +1,136 @@
+"""A Python function as the frontend reads it: its syntax tree, its places, the names it sees.
+
+In: a function object (never called). Out: ``SourceFunction`` with the tree, ``place`` and ``span``
+of any node in the file's own lines and columns, and ``lookup`` of global and closure names.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from types import FunctionType
+from typing import NoReturn
+
+from ..kernel.module import Span
+from .diagnostics import KernelError, Note, Place
+
+Node = ast.expr | ast.stmt | ast.arg | ast.keyword
+
+
+class SourceFunction:
+    """One function's source. Raises KernelError where the source cannot be had or read."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.file = function.__code__.co_filename
+        self.name = function.__name__
+        try:
+            self._lines, self._first = inspect.getsourcelines(function.__code__)
+        except (OSError, TypeError, IndexError, SyntaxError) as error:
+            raise self._sourceless("its source cannot be found") from error
+        self.tree = self._parse()
+
+    def _parse(self) -> ast.FunctionDef:
+        text = "".join(self._lines)
+        # An indented definition stands under an "if", so that the columns stay the file's.
+        indented = text[:1] in (" ", "\t")
+        self._offset = self._first - (2 if indented else 1)
+        try:
+            body = ast.parse("if 1:\n" + text if indented else text).body
+        except SyntaxError as error:
+            raise self._sourceless("its source cannot be read") from error
+        node: ast.AST = body[0]
+        if indented and isinstance(node, ast.If):
+            node = node.body[0]
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.fail(node, "a kernel cannot be async", hint=f"def {node.name}(…)")
+        if not isinstance(node, ast.FunctionDef) or node.name != self.function.__code__.co_name:
+            if self.name == "<lambda>":
+                raise self._sourceless("it is a lambda")
+            raise self._sourceless("its file has changed since it was imported")
+        return node
+
+    def _sourceless(self, why: str) -> KernelError:
+        place = Place(Span(self.file, self.function.__code__.co_firstlineno, 0, 1), "")
+        return KernelError(
+            f"{self.name} cannot be compiled: {why}",
+            place,
+            expected="a function defined with def in a file or a notebook cell",
+            hint="put the function in a .py file (not the interactive prompt, exec or a lambda)",
+        )
+
+    def _text(self, line: int) -> str:
+        at = line - self._first
+        return self._lines[at].rstrip("\r\n") if 0 <= at < len(self._lines) else ""
+
+    def _column(self, line: int, offset: int) -> int:
+        """The character column of a UTF-8 byte offset in a line."""
+        text = self._text(line)
+        return len(text.encode()[:offset].decode(errors="replace"))
+
+    def span(self, node: Node) -> Span:
+        """Where a node stands in the file; of a node of several lines, its first line's part."""
+        line = node.lineno + self._offset
+        end_line = (node.end_lineno or node.lineno) + self._offset
+        column = self._column(line, node.col_offset)
+        if end_line == line and node.end_col_offset is not None:
+            return Span(self.file, line, column, self._column(line, node.end_col_offset))
+        return Span(self.file, line, column, max(column + 1, len(self._text(line))))
+
+    def name_span(self) -> Span:
+        """Where the function's own name stands."""
+        span = self.span(self.tree)
+        column = self._text(span.line).find(self.tree.name, span.column)
+        return Span(self.file, span.line, column, column + len(self.tree.name))
+
+    def place(self, where: Node | Span) -> Place:
+        """A node's span with the text of its line."""
+        span = where if isinstance(where, Span) else self.span(where)
+        return Place(span, self._text(span.line))
+
+    def fail(
+        self,
+        where: Node | Span,
+        message: str,
+        *,
+        found: str = "",
+        expected: str = "",
+        hint: str = "",
+        note: tuple[str, Node | Span] | None = None,
+    ) -> NoReturn:
+        """Raises KernelError at ``where``; ``note`` is a second message and place."""
+        notes = [Note(note[0], self.place(note[1]))] if note else []
+        raise KernelError(
+            message, self.place(where), found=found, expected=expected, hint=hint, notes=notes
+        )
+
+    def lookup(self, name: str) -> object:
+        """What a name means outside the function's locals: closure, global or builtin.
+
+        Raises KeyError where it means nothing.
+        """
+        closure = self.function.__closure__ or ()
+        cells = dict(zip(self.function.__code__.co_freevars, closure, strict=True))
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        if name in self.function.__globals__:
+            return self.function.__globals__[name]
+        return vars(builtins)[name]
+
+    def visible(self) -> list[str]:
+        """The names ``lookup`` knows, those of builtins apart."""
+        return [*self.function.__code__.co_freevars, *self.function.__globals__]
+
+
+def attribute_of(owner: object, name: str) -> object:
+    """Attribute ``name`` of a module. Raises KeyError where there is none, or it is no module."""
+    if not inspect.ismodule(owner):
+        raise KeyError(name)
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        raise KeyError(name) from None

@@ -1,0 +1,237 @@
+"""Work accounting: how many loop iterations an element may run, and where that is checked.
+
+In: a valid module. Out: bounds and estimates of its work, and ``account``, which places ``Spend``
+and ``Look``: the instructions that count an element's iterations and fail it past its budget.
+
+The weight of a loop of n iterations is W = n * (1 + W(body) + W(until)); of an If, that of its
+dearer arm; of a call, that of its function. Sums saturate at 2**64 - 1. The functions here recurse
+over blocks, which a valid module nests at most ``MAX_BLOCK_DEPTH`` deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from .module import (
+    LOOK_WORK,
+    MAX_LOOP_COUNT,
+    TYPICAL_OPEN_LOOP,
+    WORK_BLOCK,
+    Block,
+    Function,
+    Instruction,
+    Module,
+)
+from .op import Call, If, Look, Loop, Op, Spend, ValueId
+from .types import Type
+
+SATURATED = 2**64 - 1
+"""Where work stops growing."""
+
+
+def _written(loop: Loop) -> int:
+    """Iterations a loop weighs where checks are placed: its own count, with a bound or without."""
+    return loop.count
+
+
+def _bounded(loop: Loop) -> int:
+    """Iterations a loop weighs in ``worst_work``: MAX_LOOP_COUNT at most for a run-time count."""
+    return loop.count if loop.bound is None else min(loop.count, MAX_LOOP_COUNT)
+
+
+def _weight(
+    body: Sequence[Instruction], functions: Sequence[int], trips: Callable[[Loop], int]
+) -> int:
+    """W of a run of instructions; ``functions`` holds W of each function they may call."""
+    total = 0
+    for instruction in body:
+        match instruction.op:
+            case Call(function=callee):
+                total += functions[callee]
+            case If(then=then, otherwise=otherwise):
+                total += max(
+                    _weight(then.body, functions, trips),
+                    _weight(otherwise.body, functions, trips),
+                )
+            case Loop() as loop:
+                inner = [_weight(block.body, functions, trips) for block in loop.blocks()]
+                total += trips(loop) * (1 + sum(inner))
+    return min(total, SATURATED)
+
+
+def _weights(module: Module, trips: Callable[[Loop], int]) -> list[int]:
+    """W of each function, helpers first (they call only helpers below), the entry last."""
+    weights: list[int] = []
+    for function in module.all_functions():
+        weights.append(_weight(function.body, weights, trips))
+    return weights
+
+
+def worst_work(module: Module) -> int:
+    """The most loop iterations one element can run: every loop at its bound (MAX_LOOP_COUNT at most
+    for a run-time count), nested loops multiplied, the longer arm, calls counted where made.
+    Saturates."""
+    return _weights(module, _bounded)[-1]
+
+
+def functions_work(module: Module) -> tuple[int, ...]:
+    """For each helper, the most loop iterations one call may run, every loop at its ``count``."""
+    return tuple(_weights(module, _written)[:-1])
+
+
+def counts_work(module: Module) -> bool:
+    """Whether the module's work is counted as it runs: its worst case, every loop at its ``count``,
+    can pass its budget or fill a WORK_BLOCK."""
+    worst = _weights(module, _written)[-1]
+    return worst > module.manifest.budget or worst >= WORK_BLOCK
+
+
+def loop_looks(count: int, until: Block | None, body: Block, functions: Sequence[int]) -> bool:
+    """Whether a loop of ``count`` iterations checks its element's work at each iteration;
+    ``functions`` is ``functions_work``. See LOOK_WORK."""
+    loop = Loop(count, None, 0, until, body)
+    inner = sum(_weight(block.body, functions, _written) for block in loop.blocks())
+    return count * (1 + inner) > LOOK_WORK
+
+
+def typical_work(module: Module) -> int:
+    """The operations one element takes as a rule, at least one.
+
+    Each instruction is one; a loop of a written count runs its blocks that many times, one whose
+    count is read at run time or that may stop early TYPICAL_OPEN_LOOP times at most, and one that
+    counts rounds of the loop limit once; the dearer arm; a call what its function takes. An
+    estimate, for choosing where a run goes, never a bound. Saturates."""
+    typical: list[int] = []
+    for function in module.all_functions():
+        typical.append(_typical(function.body, typical))
+    return max(1, typical[-1])
+
+
+def _typical(body: Sequence[Instruction], functions: Sequence[int]) -> int:
+    total = len(body)
+    for instruction in body:
+        match instruction.op:
+            case Call(function=callee):
+                total += functions[callee]
+            case If(then=then, otherwise=otherwise):
+                total += max(_typical(then.body, functions), _typical(otherwise.body, functions))
+            case Loop() as loop:
+                inner = sum(_typical(block.body, functions) for block in loop.blocks())
+                total += inner * _typical_trips(loop)
+    return min(total, SATURATED)
+
+
+def _typical_trips(loop: Loop) -> int:
+    if loop.bound is None and loop.until is None:
+        return loop.count
+    if _open_ended(loop) and any(
+        i.id == loop.body.result and isinstance(i.op, Loop) and _open_ended(i.op)
+        for i in loop.body.body
+    ):
+        return 1  # rounds: a loop at the limit around one at the limit, which does the iterating
+    return min(loop.count, TYPICAL_OPEN_LOOP)
+
+
+def _open_ended(loop: Loop) -> bool:
+    return loop.count == MAX_LOOP_COUNT and loop.bound is None and loop.until is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Renumbering:
+    """Where a pass moved values: for each of ``all_functions()``, the new id of each old one."""
+
+    functions: tuple[tuple[ValueId, ...], ...]
+
+    def new(self, function: int, id: ValueId) -> ValueId:
+        """The id after the pass of what was ``id`` before it."""
+        return self.functions[function][id]
+
+    def old(self, function: int, id: ValueId) -> ValueId | None:
+        """The id before the pass of what is ``id`` after it; None for what the pass placed."""
+        ids = self.functions[function]
+        return next((k for k, moved in enumerate(ids) if moved == id), None)
+
+
+def account(module: Module) -> Module:
+    """``module`` with its work checks placed; itself when it does not count or has them already.
+
+    Placed are a Spend right after every Loop, a Look first in the body of every loop that looks,
+    and a Look after each outermost Spend. They take their loop's span; ids stay in pre-order."""
+    return account_renumbered(module)[0]
+
+
+def account_renumbered(module: Module) -> tuple[Module, Renumbering]:
+    """``account``, and where each value went."""
+    if module.accounted() or not counts_work(module):
+        same = tuple(tuple(range(f.slot_count)) for f in module.all_functions())
+        return module, Renumbering(same)
+    functions = functions_work(module)
+    return _rebuilt(module, lambda loop: loop_looks(loop.count, loop.until, loop.body, functions))
+
+
+def stripped(module: Module) -> Module | None:
+    """``module`` without its Spends and Looks; None when something reads what one yields."""
+    try:
+        return _rebuilt(module, None)[0]
+    except KeyError:
+        return None
+
+
+def _rebuilt(module: Module, looks: Callable[[Loop], bool] | None) -> tuple[Module, Renumbering]:
+    """The module without its work checks, then with them placed when ``looks`` says which loops
+    look. KeyError when a value that is left reads a Spend or a Look."""
+    moved = [_Rebuild(looks) for _ in module.all_functions()]
+    functions = [r.function(f) for r, f in zip(moved, module.all_functions(), strict=True)]
+    rebuilt = replace(module, functions=tuple(functions[:-1]), entry=functions[-1])
+    return rebuilt, Renumbering(tuple(tuple(r.ids.values()) for r in moved))
+
+
+class _Rebuild:
+    """One function written anew in pre-order: ``ids`` maps each old id that is left to its new."""
+
+    def __init__(self, looks: Callable[[Loop], bool] | None):
+        self.looks = looks
+        self.ids: dict[ValueId, ValueId] = {}
+        self.count = 0
+
+    def function(self, old: Function) -> Function:
+        body = self.body(old.body, in_loop=False)
+        results = tuple(self.ids[r] for r in old.results)
+        bindings = tuple((self.ids[id], name) for id, name in old.bindings)
+        return replace(old, body=tuple(body), results=results, bindings=bindings)
+
+    def body(self, old: Sequence[Instruction], in_loop: bool) -> list[Instruction]:
+        new: list[Instruction] = []
+        for instruction in old:
+            op = instruction.op
+            if isinstance(op, (Spend, Look)):
+                continue
+            id = self.ids[instruction.id] = self.fresh()
+            op = op.with_operands([self.ids[operand] for operand in op.operands()])
+            if not isinstance(op, Loop):
+                blocks = [self.block(b, in_loop) for b in op.blocks()]
+                new.append(replace(instruction, id=id, op=op.with_blocks(blocks)))
+                continue
+            until = None if op.until is None else self.block(op.until, in_loop=True)
+            look = self.looks is not None and self.looks(op)
+            first = [self.placed(Type.BOOL, Look(), instruction)] if look else []
+            body = self.block(op.body, in_loop=True)
+            body = replace(body, body=(*first, *body.body))
+            new.append(replace(instruction, id=id, op=replace(op, until=until, body=body)))
+            if self.looks is not None:
+                new.append(self.placed(Type.INT, Spend(id), instruction))
+                if not in_loop:
+                    new.append(self.placed(Type.BOOL, Look(), instruction))
+        return new
+
+    def block(self, old: Block, in_loop: bool) -> Block:
+        body = self.body(old.body, in_loop)
+        return Block(tuple(body), self.ids[old.result])
+
+    def placed(self, ty: Type, op: Op, loop: Instruction) -> Instruction:
+        return Instruction(self.fresh(), ty, op, loop.span)
+
+    def fresh(self) -> ValueId:
+        self.count += 1
+        return self.count - 1

@@ -1,0 +1,78 @@
+"""The part of every native module that does not depend on the kernel: taking blocks of work.
+
+``run(args, control)`` takes blocks in ascending order from one counter. A block that faults records
+its number (atomic minimum); no block above the minimum is started. The stop word is looked at
+before each block. ``one(args, block, record)`` runs a single block with the caller's record.
+Both set the rounding and denormal mode for the task and restore the caller's afterwards; ``body``
+is never inlined, so no arithmetic moves across the change of mode.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+CONTROL: Final = ("next", "blocks", "failed", "stop", "done")
+"""The i64 words of a run's control record, in order."""
+RECORD_WORDS: Final = 8
+"""i32 words of a fault record."""
+
+X86_MODE: Final = (
+    """declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)""",
+    """  %saved = alloca i32, align 4
+  %mode = alloca i32, align 4
+  call void @llvm.x86.sse.stmxcsr(ptr %saved)
+  store i32 8064, ptr %mode, align 4
+  call void @llvm.x86.sse.ldmxcsr(ptr %mode)""",
+    "  call void @llvm.x86.sse.ldmxcsr(ptr %saved)",
+)
+"""Declarations, entering and leaving: 0x1F80 is nearest-even, subnormals kept, traps masked."""
+
+DRIVER: Final = """
+{declare}
+define void @run(ptr %args, ptr %control) nounwind {{
+entry:
+  %record = alloca [8 x i32], align 32
+{enter}
+  %p.blocks = getelementptr i64, ptr %control, i64 1
+  %p.failed = getelementptr i64, ptr %control, i64 2
+  %p.stop = getelementptr i64, ptr %control, i64 3
+  %p.done = getelementptr i64, ptr %control, i64 4
+  %blocks = load i64, ptr %p.blocks, align 8
+  br label %take
+take:
+  %stop = load atomic i64, ptr %p.stop monotonic, align 8
+  %stopped = icmp ne i64 %stop, 0
+  br i1 %stopped, label %leave, label %claim
+claim:
+  %b = atomicrmw add ptr %control, i64 1 monotonic
+  %failed = load atomic i64, ptr %p.failed monotonic, align 8
+  %over = icmp uge i64 %b, %blocks
+  %late = icmp ugt i64 %b, %failed
+  %none = or i1 %over, %late
+  br i1 %none, label %leave, label %work
+work:
+  store i32 0, ptr %record, align 32
+  call void @body(ptr %args, i64 %b, ptr %record)
+  %flag = load i32, ptr %record, align 32
+  %bad = icmp ne i32 %flag, 0
+  br i1 %bad, label %fault, label %count
+fault:
+  %lowest = atomicrmw umin ptr %p.failed, i64 %b monotonic
+  br label %count
+count:
+  %before = atomicrmw add ptr %p.done, i64 1 monotonic
+  br label %take
+leave:
+{leave}
+  ret void
+}}
+
+define void @one(ptr %args, i64 %block, ptr %record) nounwind {{
+entry:
+{enter}
+  call void @body(ptr %args, i64 %block, ptr %record)
+{leave}
+  ret void
+}}
+"""

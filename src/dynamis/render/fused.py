@@ -1,0 +1,63 @@
+"""Small groups of nodes that are one machine operation: what to call and over which operands.
+
+Lowering writes floor, ceil, minimum and <= in terms of the ops the IR has; here they are
+recognised again, so that each costs what the machine's own instruction costs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..uop import Ops, Uop
+
+
+class Fused(NamedTuple):
+    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``."""
+
+    name: str
+    operands: tuple[Uop, ...]
+
+
+def fused(u: Uop) -> Fused | None:
+    """The one operation that ``u`` and the nodes under it are, if they are."""
+    match u.op:
+        case Ops.WHERE if u.dtype.is_float:
+            return _rounding(u)
+        case Ops.NEG if u.dtype.is_float and u.src[0].op is Ops.MAX:
+            a, b = u.src[0].src
+            if a.op is Ops.NEG and b.op is Ops.NEG:
+                return Fused("minimum", (a.src[0], b.src[0]))  # -max(-a, -b)
+        case Ops.OR:
+            less, same = u.src if u.src[0].op is Ops.CMPLT else u.src[::-1]
+            if less.op is Ops.CMPLT and same.op is Ops.CMPEQ and less.src[0].dtype.is_float:
+                if set(less.src) == set(same.src):
+                    return Fused("ole", less.src)  # a < b | a == b
+    return None
+
+
+def _rounding(u: Uop) -> Fused | None:
+    # x < t ? t - 1 : t and t < x ? t + 1 : t, with t = trunc(x)
+    test, moved, whole = u.src
+    if (
+        whole.op is not Ops.TRUNC
+        or test.op is not Ops.CMPLT
+        or set(test.src) != {*whole.src, whole}
+    ):
+        return None
+    delta = _step(moved, whole)
+    if test.src[1] is whole and delta == -1.0:
+        return Fused("floor", whole.src)
+    if test.src[0] is whole and delta == 1.0:
+        return Fused("ceil", whole.src)
+    return None
+
+
+def _step(moved: Uop, whole: Uop) -> float | None:
+    """c where ``moved`` is ``whole + c`` or ``whole - -c``."""
+    if moved.op not in (Ops.ADD, Ops.SUB) or whole not in moved.src:
+        return None
+    other = moved.src[1] if moved.src[0] is whole else moved.src[0]
+    if other.op is not Ops.CONST or (moved.op is Ops.SUB and moved.src[0] is not whole):
+        return None
+    value = float(other.arg.value)
+    return -value if moved.op is Ops.SUB else value

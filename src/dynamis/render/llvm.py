@@ -1,0 +1,516 @@
+"""Linear program → LLVM IR text.
+
+Goes in: a LINEAR of Uops. Comes out: ``body``, which runs one block, and the entries ``run``, which
+takes blocks from a counter until none is left, and ``one``, which runs a single block. No external
+function is declared but LLVM intrinsics. Shaped values have vector types. Registers never touch
+memory: control flow is structured, so each loop header and exit gets a phi for every register that
+the loop stores; masks cross iterations as i32 lanes, in which form the machine tests them.
+
+``args`` holds one 8-byte slot a parameter, in the order of ``parameters``; the block number
+(``core_id``) and the fault record come beside it. ``control`` is the words of ``CONTROL``, as i64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..dtype import AddrSpace, Ptr, bool_
+from ..uop import Ops, Uop, UopError, shape
+from ..uop.abi import CORE_ID, RECORD
+from .driver import DRIVER, X86_MODE
+from .fused import fused
+from .llvm_ops import Emitter, Select
+from .llvm_types import lanes_of, literal, scalar_type, splat_literal, vector_type
+
+
+def parameters(program: Uop) -> list[Uop]:
+    """The parameters a caller fills in: memory by slot, then scalars by name."""
+    found = [u for u in program.src if u.op is Ops.PARAM and u.arg.name not in (RECORD, CORE_ID)]
+    memory = [u for u in found if u.dtype.is_ptr]
+    scalars = [u for u in found if not u.dtype.is_ptr]
+    return [
+        *sorted(memory, key=lambda u: int(u.arg.slot)),
+        *sorted(scalars, key=lambda u: str(u.arg.name)),
+    ]
+
+
+def render_llvm(program: Uop, *, x86: bool) -> str:
+    """The module text of a LINEAR. ``x86``: set the rounding and denormal mode (MXCSR) of a task.
+
+    Raises UopError for what has no LLVM rendering.
+    """
+    body = _Body(program).render()
+    declarations = "\n".join(sorted(body.out.declared.values()))
+    mode = X86_MODE if x86 else ("", "", "")
+    driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
+    return "\n".join([*body.out.lines, declarations, driver])
+
+
+@dataclass(slots=True)
+class _Loop:
+    """An open loop: its number, where its header's phis go, and its exits so far."""
+
+    number: int
+    counter: Uop
+    before: str
+    phi_line: int
+    registers: list[Uop]
+    entering: dict[Uop, str]
+    header: dict[Uop, str]
+    exits: list[tuple[str, dict[Uop, str]]] = field(default_factory=list)
+
+
+class _Body:
+    def __init__(self, program: Uop):
+        self.source = program
+        self.program: Sequence[Uop] = program.src
+        self.out = Emitter()
+        self.names: dict[Uop, str] = {}
+        self.splats: dict[Uop, str] = {}
+        self.registers: dict[Uop, str] = {}
+        self.extracted: dict[tuple[Uop, int], str] = {}
+        self.loops: list[_Loop] = []
+        self.block = "entry"
+        self.labels = 0
+        self.stored, self.read_after = _register_uses(self.program)
+        self.needed = _needed(self.program)
+
+    def render(self) -> _Body:
+        head = "define internal void @body(ptr %args, i64 %core_id, ptr %record) noinline nounwind"
+        self.out.lines.append(f"{head} {{\nentry:")
+        order = {u: k for k, u in enumerate(parameters(self.source))}
+        for u in self.program:
+            if u.op is Ops.PARAM and u in self.needed:
+                self._parameter(order.get(u), u)
+        for u in self.program:
+            if u in self.needed:
+                self._node(u)
+        self.out.line("ret void")
+        self.out.lines.append("}")
+        return self
+
+    # --- values
+
+    def _define(self, u: Uop, name: str) -> None:
+        self.names[u] = name
+        lanes = self.needed[u]
+        if lanes:
+            self.splats[u] = self._splat(scalar_type(u.dtype), name, lanes)
+
+    def _splat(self, scalar: str, name: str, lanes: int) -> str:
+        ty = vector_type(scalar, lanes)
+        one = self.out.value(f"insertelement {ty} poison, {scalar} {name}, i32 0")
+        return self.out.value(
+            f"shufflevector {ty} {one}, {ty} poison, <{lanes} x i32> zeroinitializer"
+        )
+
+    def _use(self, u: Uop, lanes: int) -> str:
+        """The operand text of ``u`` in ``lanes`` lanes (0: as a scalar)."""
+        if u.op is Ops.CONST:
+            text = literal(u.dtype, u.arg.value)
+            return splat_literal(scalar_type(u.dtype), text, lanes) if lanes else text
+        if lanes and lanes_of(u) == 0:
+            return self.splats[u]
+        return self.names[u]
+
+    def _type(self, u: Uop) -> str:
+        return vector_type(scalar_type(u.dtype), lanes_of(u))
+
+    # --- nodes
+
+    def _parameter(self, number: int | None, u: Uop) -> None:
+        if number is None:
+            self._define(u, f"%{u.arg.name}")
+            return
+        place = self.out.value(f"getelementptr i64, ptr %args, i64 {number}")
+        if u.dtype.is_ptr:
+            self._define(u, self.out.value(f"load ptr, ptr {place}, align 8"))
+        elif u.dtype is bool_:
+            byte = self.out.value(f"load i8, ptr {place}, align 8")
+            self._define(u, self.out.value(f"icmp ne i8 {byte}, 0"))
+        else:
+            self._define(u, self.out.value(f"load {scalar_type(u.dtype)}, ptr {place}, align 8"))
+
+    def _node(self, u: Uop) -> None:
+        match u.op:
+            case Ops.RANGE:
+                self._open(u)
+            case Ops.END:
+                self._close(self.loops.pop())
+            case Ops.BREAK:
+                self._leave(u)
+            case Ops.STORE:
+                self._store(u)
+            case Ops.LOAD:
+                self._define(u, self._load(u))
+            case Ops.STACK:
+                self._define(u, self._stack(u))
+            case Ops.CONST | Ops.PARAM | Ops.BUFFER | Ops.AFTER | Ops.GROUP | Ops.INDEX:
+                pass
+            case Ops.SINK:
+                pass
+            case _:
+                self._define(u, self._alu(u))
+
+    def _alu(self, u: Uop) -> str:
+        lanes = lanes_of(u)
+        group = fused(u)
+        if group is None:
+            return Select(self.out, u, [self._use(s, lanes) for s in u.src]).emit()
+        args = [self._use(s, lanes) for s in group.operands]
+        ty = vector_type(scalar_type(group.operands[0].dtype), lanes)
+        if group.name == "ole":
+            return self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}")
+        return self.out.call(group.name, ty, [(ty, a) for a in args])
+
+    def _stack(self, u: Uop) -> str:
+        scalar, lanes = scalar_type(u.dtype), len(u.src)
+        if all(s.op is Ops.CONST for s in u.src):
+            return "<" + ", ".join(f"{scalar} {literal(u.dtype, s.arg.value)}" for s in u.src) + ">"
+        ty, name = vector_type(scalar, lanes), "poison"
+        for k, s in enumerate(u.src):
+            name = self.out.value(f"insertelement {ty} {name}, {scalar} {self._use(s, 0)}, i32 {k}")
+        return name
+
+    # --- memory
+
+    def _load(self, u: Uop) -> str:
+        place = u.src[0]
+        target = _storage(place)
+        if _is_register(target):
+            return self.registers[target]
+        if len(u.src) != 1:
+            raise UopError("no LLVM code is made for a gated load")
+        lanes, scalar = lanes_of(u), _memory_type(place)
+        if lanes == 0:
+            return self._load_one(scalar, self._address(place, place.src[1]))
+        form = strided(place.src[1])
+        ty = vector_type(scalar, lanes)
+        if form is not None and form[1] == 1:
+            address = self._address(place, form[0])
+            return self.out.value(f"load {ty}, ptr {address}, align {_bytes(scalar)}")
+        result = "poison"
+        for k, address in enumerate(self._lane_addresses(place, lanes)):
+            one = self._load_one(scalar, address)
+            result = self.out.value(f"insertelement {ty} {result}, {scalar} {one}, i32 {k}")
+        return result
+
+    def _load_one(self, scalar: str, address: str) -> str:
+        return self.out.value(f"load {scalar}, ptr {address}, align {_bytes(scalar)}")
+
+    def _address(self, place: Uop, at: Uop) -> str:
+        base = self.names[_storage(place)]
+        index = f"{scalar_type(at.dtype)} {self._use(at, 0)}"
+        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {base}, {index}")
+
+    def _offset(self, place: Uop, address: str, words: int) -> str:
+        if words == 0:
+            return address
+        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {address}, i64 {words}")
+
+    def _lane_addresses(self, place: Uop, lanes: int) -> list[str]:
+        """The address of each lane's element: at constant offsets, or gathered."""
+        form = strided(place.src[1])
+        if form is not None:
+            address = self._address(place, form[0])
+            return [self._offset(place, address, form[1] * k) for k in range(lanes)]
+        at, constant = _without_constant(place.src[1])
+        base, scalar = self.names[_storage(place)], scalar_type(at.dtype)
+        addresses = []
+        for k in range(lanes):
+            if (at, k) not in self.extracted:
+                ty = vector_type(scalar, lanes)
+                text = f"extractelement {ty} {self._use(at, lanes)}, i32 {k}"
+                self.extracted[at, k] = self.out.value(text)
+            element = f"{scalar} {self.extracted[at, k]}"
+            text = f"getelementptr {_memory_type(place)}, ptr {base}, {element}"
+            addresses.append(self._offset(place, self.out.value(text), constant))
+        return addresses
+
+    def _store(self, u: Uop) -> None:
+        place, value = u.src[:2]
+        gate = u.src[2] if len(u.src) == 3 else None
+        target = _storage(place)
+        if _is_register(target):
+            self._set_register(target, lanes_of(place), value, gate)
+            return
+        lanes, scalar = lanes_of(place), _memory_type(place)
+        if lanes == 0:
+            self._store_one(place, value, gate)
+            return
+        if gate is not None:
+            raise UopError("no LLVM code is made for a gated vector store to memory")
+        ty, form, words = vector_type(scalar, lanes), strided(place.src[1]), self._use(value, lanes)
+        if form is not None and form[1] == 1:
+            address = self._address(place, form[0])
+            self.out.line(f"store {ty} {words}, ptr {address}, align {_bytes(scalar)}")
+            return
+        for k, address in enumerate(self._lane_addresses(place, lanes)):
+            one = self.out.value(f"extractelement {ty} {words}, i32 {k}")
+            self.out.line(f"store {scalar} {one}, ptr {address}, align {_bytes(scalar)}")
+
+    def _store_one(self, place: Uop, value: Uop, gate: Uop | None) -> None:
+        """Store to one address, where the gate holds in any lane."""
+        if lanes_of(value):
+            raise UopError("lanes that differ cannot be stored to one address")
+        scalar = _memory_type(place)
+        after = None
+        if gate is not None:
+            any_lane, inside, after = self._any(gate), self._label("do"), self._label("skip")
+            self.out.line(f"br i1 {any_lane}, label %{inside}, label %{after}")
+            self._start(inside)
+        address = self._address(place, place.src[1])
+        text = f"store {scalar} {self._use(value, 0)}, ptr {address}, align {_bytes(scalar)}"
+        self.out.line(text)
+        if after is not None:
+            self.out.line(f"br label %{after}")
+            self._start(after)
+
+    # --- registers and control flow
+
+    def _set_register(self, target: Uop, lanes: int, value: Uop, gate: Uop | None) -> None:
+        lanes = lanes if target.dtype.size > 1 else 0
+        words = self._use(value, lanes)
+        if gate is not None:
+            ty = self._register_type(target)
+            mask = vector_type("i1", lanes)
+            held = self.registers[target]
+            words = self.out.value(
+                f"select {mask} {self._use(gate, lanes)}, {ty} {words}, {ty} {held}"
+            )
+        self.registers[target] = words
+
+    def _register_type(self, target: Uop) -> str:
+        dtype = target.dtype
+        assert isinstance(dtype, Ptr)
+        return vector_type(scalar_type(dtype.base), dtype.size if dtype.size > 1 else 0)
+
+    def _crossing_type(self, target: Uop) -> str:
+        """The type a register has in a phi: masks are i32 lanes."""
+        ty = self._register_type(target)
+        return ty.replace("x i1>", "x i32>")
+
+    def _crossing(self, target: Uop, name: str) -> str:
+        """A register's word as it enters a phi."""
+        ty, phi = self._register_type(target), self._crossing_type(target)
+        return name if ty == phi else self.out.value(f"sext {ty} {name} to {phi}")
+
+    def _landed(self, target: Uop, phi: str) -> str:
+        """A register's word as it leaves a phi."""
+        ty = self._crossing_type(target)
+        if ty == self._register_type(target):
+            return phi
+        return self.out.value(f"icmp slt {ty} {phi}, zeroinitializer")
+
+    def _label(self, hint: str) -> str:
+        self.labels += 1
+        return f"{hint}{self.labels}"
+
+    def _start(self, label: str) -> None:
+        self.out.lines.append(f"{label}:")
+        self.block = label
+        self.extracted.clear()
+
+    def _open(self, u: Uop) -> None:
+        self.labels += 1
+        n = self.labels
+        registers = [r for r in self.stored[u] if r in self.registers]
+        entering = {r: self._crossing(r, self.registers[r]) for r in registers}
+        before = self.block
+        self.out.line(f"br label %loop{n}")
+        self._start(f"loop{n}")
+        phi_line = len(self.out.lines)
+        header = {r: self.out.fresh("r") for r in registers}
+        loop = _Loop(n, u, before, phi_line, registers, entering, header)
+        self.loops.append(loop)
+        counter = f"%k{n}"
+        size = self._use(u.src[0], 0)
+        more = self.out.value(f"icmp slt {scalar_type(u.dtype)} {counter}, {size}")
+        self.out.line(f"br i1 {more}, label %do{n}, label %exit{n}")
+        self._start(f"do{n}")
+        for r in registers:
+            self.registers[r] = self._landed(r, header[r])
+        self._define(u, counter)
+
+    def _leave(self, u: Uop) -> None:
+        loop = self.loops[-1]
+        if loop.counter is not u.src[1]:
+            raise UopError("a break leaves the innermost open loop")
+        done = u.src[0]
+        crossing = {
+            r: self._crossing(r, self.registers[r])
+            for r in loop.registers
+            if r in self.read_after[loop.counter]
+        }
+        every = self._all(done)
+        stay = self._label("stay")
+        loop.exits.append((self.block, crossing))
+        self.out.line(f"br i1 {every}, label %exit{loop.number}, label %{stay}")
+        self._start(stay)
+
+    def _close(self, loop: _Loop) -> None:
+        n, ty = loop.number, scalar_type(loop.counter.dtype)
+        latch = {r: self._crossing(r, self.registers[r]) for r in loop.registers}
+        step = self.out.value(f"add nuw nsw {ty} %k{n}, 1")
+        self.out.line(f"br label %loop{n}")
+        phis = [f"  %k{n} = phi {ty} [ 0, %{loop.before} ], [ {step}, %{self.block} ]"]
+        for r in loop.registers:
+            before = f"[ {loop.entering[r]}, %{loop.before} ]"
+            back = f"[ {latch[r]}, %{self.block} ]"
+            phis.append(f"  {loop.header[r]} = phi {self._crossing_type(r)} {before}, {back}")
+        self.out.lines[loop.phi_line : loop.phi_line] = phis
+        self._start(f"exit{n}")
+        crossed = {}
+        for r in loop.registers:
+            if r not in self.read_after[loop.counter]:
+                del self.registers[r]
+                continue
+            name = loop.header[r]
+            if loop.exits:
+                name = self.out.fresh("x")
+                edges = [f"[ {loop.header[r]}, %loop{n} ]"]
+                edges += [f"[ {words[r]}, %{label} ]" for label, words in loop.exits]
+                self.out.line(f"{name} = phi {self._crossing_type(r)} {', '.join(edges)}")
+            crossed[r] = name
+        for r, name in crossed.items():
+            self.registers[r] = self._landed(r, name)
+
+    def _all(self, done: Uop) -> str:
+        """Whether ``done`` holds in every lane."""
+        lanes = lanes_of(done)
+        if lanes == 0:
+            return self._use(done, 0)
+        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(done, lanes)} to i{lanes}")
+        return self.out.value(f"icmp eq i{lanes} {bits}, -1")
+
+    def _any(self, gate: Uop) -> str:
+        """Whether ``gate`` holds in any lane."""
+        lanes = lanes_of(gate)
+        if lanes == 0:
+            return self._use(gate, 0)
+        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(gate, lanes)} to i{lanes}")
+        return self.out.value(f"icmp ne i{lanes} {bits}, 0")
+
+
+def _storage(u: Uop) -> Uop:
+    """The PARAM or BUFFER that an INDEX addresses."""
+    while u.op in (Ops.INDEX, Ops.AFTER):
+        u = u.src[0]
+    if u.op not in (Ops.PARAM, Ops.BUFFER):
+        raise UopError(f"no LLVM code is made for an access through {u.op.name}")
+    return u
+
+
+def _is_register(target: Uop) -> bool:
+    return target.op is Ops.BUFFER and target.arg.addrspace is AddrSpace.REG
+
+
+def _memory_type(place: Uop) -> str:
+    dtype = _storage(place).dtype
+    assert isinstance(dtype, Ptr)
+    return scalar_type(dtype.base)
+
+
+def _bytes(scalar: str) -> int:
+    return {"float": 4, "double": 8}.get(scalar) or int(scalar[1:]) // 8
+
+
+def strided(at: Uop) -> tuple[Uop, int] | None:
+    """(base, step) where a vector index is ``base + (0, step, 2*step, …)`` with a uniform base."""
+    if at.op is not Ops.ADD:
+        return None
+    for base, lanes in (at.src, at.src[::-1]):
+        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
+            values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
+            step = values[1] if len(values) == len(lanes.src) else 0
+            if values == [step * k for k in range(len(lanes.src))]:
+                return base, step
+    return None
+
+
+def _without_constant(at: Uop) -> tuple[Uop, int]:
+    """``at`` as (x, c) with at = x + c: lanes extracted from x serve every c."""
+    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
+        return at.src[0], int(at.src[1].arg.value)
+    return at, 0
+
+
+def _operands(u: Uop) -> list[tuple[Uop, int]]:
+    """The values that rendering ``u`` reads, each with the lanes it is read in."""
+    match u.op:
+        case Ops.RANGE:
+            return [(u.src[0], 0)]
+        case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
+            return []
+        case Ops.BREAK:
+            return [(u.src[0], lanes_of(u.src[0]))]
+        case Ops.LOAD:
+            return _address_operands(u.src[0])
+        case Ops.STORE:
+            place = u.src[0]
+            lanes = lanes_of(place)
+            gates = [(gate, lanes or lanes_of(gate)) for gate in u.src[2:]]
+            return [*_address_operands(place), (u.src[1], lanes), *gates]
+        case Ops.STACK:
+            return [(s, 0) for s in u.src]
+    group = fused(u)
+    lanes = lanes_of(u)
+    return [(s, lanes) for s in (u.src if group is None else group.operands)]
+
+
+def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
+    target = _storage(place)
+    if _is_register(target):
+        return []
+    at, lanes = place.src[1], lanes_of(place)
+    if lanes == 0:
+        return [(target, 0), (at, 0)]
+    form = strided(at)
+    return [(target, 0), (form[0], 0) if form else (_without_constant(at)[0], lanes)]
+
+
+def _needed(program: Sequence[Uop]) -> dict[Uop, int]:
+    """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
+    needed: dict[Uop, int] = {}
+    for u in reversed(program):
+        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
+            needed.setdefault(u, 0)
+        if u in needed:
+            for operand, lanes in _operands(u):
+                splat = 0 if _lanes(operand) else lanes
+                needed[operand] = max(needed.get(operand, 0), splat)
+    return needed
+
+
+def _lanes(u: Uop) -> int:
+    return 0 if u.dtype.is_ptr else lanes_of(u)
+
+
+def _register_uses(
+    program: Sequence[Uop],
+) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
+    """For each loop: the registers it stores, and those that are read outside it."""
+    stored: dict[Uop, list[Uop]] = {}
+    inside: dict[Uop, dict[Uop, int]] = {}
+    total: dict[Uop, int] = {}
+    open_loops: list[Uop] = []
+    for u in program:
+        if u.op is Ops.RANGE:
+            open_loops.append(u)
+            stored[u], inside[u] = [], {}
+        elif u.op is Ops.END:
+            open_loops.pop()
+        elif u.op in (Ops.STORE, Ops.LOAD) and _is_register(target := _storage(u.src[0])):
+            if u.op is Ops.LOAD:
+                total[target] = total.get(target, 0) + 1
+            for loop in open_loops:
+                if u.op is Ops.LOAD:
+                    inside[loop][target] = inside[loop].get(target, 0) + 1
+                elif target not in stored[loop]:
+                    stored[loop].append(target)
+    after = {
+        loop: {r for r in registers if total.get(r, 0) > inside[loop].get(r, 0)}
+        for loop, registers in stored.items()
+    }
+    return stored, after

@@ -1,0 +1,73 @@
+"""LLVM spellings: the types of dtypes and shapes, and the literals of constants."""
+
+from __future__ import annotations
+
+import struct
+
+from ..dtype import (
+    Val,
+    bool_,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ..uop import Uop, UopError, shape
+
+_SCALARS: dict[Val, str] = {
+    float32: "float",
+    float64: "double",
+    bool_: "i1",
+    int8: "i8",
+    uint8: "i8",
+    int16: "i16",
+    uint16: "i16",
+    int32: "i32",
+    uint32: "i32",
+    int64: "i64",
+    uint64: "i64",
+}
+
+
+def scalar_type(dtype: Val) -> str:
+    """The type of one lane. Raises UopError for a dtype LLVM code is not made for."""
+    try:
+        return _SCALARS[dtype]
+    except KeyError:
+        raise UopError(f"no LLVM code is made for {dtype}") from None
+
+
+def vector_type(scalar: str, lanes: int) -> str:
+    """The type of ``lanes`` lanes; the scalar type itself for 0, which says uniform."""
+    return f"<{lanes} x {scalar}>" if lanes else scalar
+
+
+def lanes_of(u: Uop) -> int:
+    """Lanes of a value, 0 where it is uniform."""
+    dims = shape(u)
+    if dims == ():
+        return 0
+    if len(dims) != 1 or not isinstance(dims[0], int):
+        raise UopError(f"a value of shape {dims} is no vector")
+    return dims[0]
+
+
+def literal(dtype: Val, value: float | int | bool) -> str:
+    """A constant of one lane. Floats are written as the bits of the double of equal value."""
+    if dtype is bool_:
+        return "true" if value else "false"
+    if dtype.is_float:
+        bits = struct.unpack("<Q", struct.pack("<d", float(value)))[0]
+        return f"0x{bits:016X}"
+    return str(int(value))
+
+
+def splat_literal(scalar: str, text: str, lanes: int) -> str:
+    """A constant in every lane."""
+    return "<" + ", ".join([f"{scalar} {text}"] * lanes) + ">"

@@ -1,0 +1,1 @@
+"""Running kernels: host arrays, arguments, backends, threads, pictures."""

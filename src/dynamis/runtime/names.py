@@ -1,0 +1,22 @@
+"""How messages to Python users spell the Kernel IR's types: ``Grid[vec4]``, ``f32``."""
+
+from __future__ import annotations
+
+from ..frontend.surface import TYPE_SPELLINGS
+from ..kernel.module import Port
+from ..kernel.types import Type
+
+
+def spell_type(ty: Type) -> str:
+    """The surface language's name of a plain type."""
+    return TYPE_SPELLINGS[ty]
+
+
+def spell_port(port: Port) -> str:
+    """The annotation a port has in the surface language."""
+    return f"{port.shape.value}[{spell_type(port.element)}]"
+
+
+def spell_extent(extent: tuple[int, ...]) -> str:
+    """An extent in NumPy order: ``(480, 640)``."""
+    return str(tuple(extent))

@@ -1,0 +1,229 @@
+"""A kernel as native code: compiled for each class of calls, run in blocks, searched on a fault.
+
+The fast program only decides whether a block faulted. When one did, a second program, one lane
+wide, is compiled on demand and runs that block alone to find the first failing element, the place
+and the operands.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen import Options, compile_ast
+from ..errors import DynamisError
+from ..kernel import Validated, account, op
+from ..kernel.fault import Fault
+from ..kernel.types import Type, Value, bits_number
+from ..lower import CallClass, KernelAst, lower
+from ..render import RECORD_WORDS, parameters, render_llvm
+from ..uop import Uop
+from ..uop.render import uops_to_string
+from .jit import Native, assembly, compile_llvm, host
+from .threads import Progress, run_blocks
+
+STAGES = ("kernel", "uop", "program", "llvm", "asm")
+"""The stages that ``NativeKernel.stage`` prints, in order."""
+
+_BLOCK_WORK = 2**18
+"""Operations a block should hold: long beside taking it, short beside a run."""
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**25
+"""A run below both, in operations and in loop iterations at worst, stays on the calling thread."""
+_ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
+
+Array = NDArray[Any]
+
+
+class StageError(DynamisError, ValueError):
+    """A stage that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """One compiled program and the order of its arguments."""
+
+    native: Native
+    parameters: Sequence[Uop]
+    ast: KernelAst
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a domain is cut: see ``codegen.split``."""
+
+    segments: int
+    units: int
+    unit_block: int
+    blocks: int
+
+
+class NativeKernel:
+    """A validated kernel's native code. Safe to call from many threads."""
+
+    def __init__(self, validated: Validated, options: Options | None = None):
+        self.module = account(validated.module)
+        self.options = options or Options()
+        self.compile_seconds = 0.0
+        self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
+        self._lock = threading.Lock()
+        self._typical = max(1, self.module.typical_work())
+        self._worst = min(self.module.worst_work(), self.module.manifest.budget)
+
+    def run(
+        self,
+        inputs: Sequence[Array],
+        params: Sequence[Value],
+        outputs: Sequence[Array],
+        extent: tuple[int, ...],
+        threads: int,
+        progress: Progress | None = None,
+    ) -> Fault | None:
+        """Fill ``outputs`` over a domain of ``extent``; the first fault, or None.
+
+        Arrays are contiguous and native-endian (float32, int32, uint8 for bool), NumPy order, and
+        no output shares memory with another array. ``progress(done, blocks)`` is called from the
+        calling thread. ``outputs`` are unspecified after a fault.
+        """
+        call = self._class(inputs, outputs, extent)
+        columns = extent[-1]
+        options = self.options if columns >= self.options.width else replace(self.options, width=1)
+        plan = self._plan(extent, threads, options.width)
+        program = self._program(call, options, search=False)
+        scalars = self._scalars(inputs, params, extent, plan)
+        arrays = [*inputs, *outputs]
+        args = _arguments(program.parameters, arrays, scalars)
+        size = int(np.prod(extent))
+        here = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
+        failed = run_blocks(
+            program.native.run, args, plan.blocks, threads, here=here, progress=progress
+        )
+        return None if failed is None else self._search(call, arrays, scalars, failed)
+
+    def stage(self, name: str) -> str:
+        """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""
+        call = CallClass(tuple(self._same_shape()))
+        match name:
+            case "kernel":
+                return str(self.module)
+            case "uop":
+                return uops_to_string(lower(self.module, call).root)
+            case "program":
+                return uops_to_string(list(self._linear(call).src))
+            case "llvm":
+                return render_llvm(self._linear(call), x86=host().x86)
+            case "asm":
+                return assembly(self.stage("llvm"))
+        raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
+
+    def _linear(self, call: CallClass) -> Uop:
+        return compile_ast(lower(self.module, call).root, self.options)
+
+    # --- compiling
+
+    def _program(self, call: CallClass, options: Options, *, search: bool) -> _Program:
+        key = call, options, search
+        with self._lock:
+            if key not in self._programs:
+                started = time.perf_counter()
+                self._programs[key] = _compile(self.module, call, options, search)
+                self.compile_seconds += time.perf_counter() - started
+            return self._programs[key]
+
+    def _same_shape(self) -> list[bool]:
+        manifest = self.module.manifest
+        return [port.shape is manifest.outputs[0].shape for port in manifest.inputs]
+
+    def _class(
+        self, inputs: Sequence[Array], outputs: Sequence[Array], extent: tuple[int, ...]
+    ) -> CallClass:
+        same = [
+            alike and array.shape[: len(extent)] == extent
+            for alike, array in zip(self._same_shape(), inputs, strict=True)
+        ]
+        return CallClass(tuple(same), any(a.size >= 2**31 for a in (*inputs, *outputs)))
+
+    # --- one call
+
+    def _plan(self, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
+        rows, columns = (1, *extent)[-2:]
+        wanted = max(_BLOCK_WORK // self._typical, 1)
+        wanted = min(wanted, max(rows * columns // (4 * threads), 1))
+        segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
+        units = rows * segments
+        unit_block = max(wanted * segments // columns, 1)
+        return _Plan(segments, units, unit_block, -(-units // unit_block))
+
+    def _scalars(
+        self,
+        inputs: Sequence[Array],
+        params: Sequence[Value],
+        extent: tuple[int, ...],
+        plan: _Plan,
+    ) -> dict[str, int]:
+        """Each scalar parameter's 8-byte slot, by name."""
+        rows, columns = (1, *extent)[-2:]
+        scalars = {
+            "width": columns,
+            "height": rows,
+            "segments": plan.segments,
+            "units": plan.units,
+            "unit_block": plan.unit_block,
+            "blocks": plan.blocks,
+        }
+        for port, array in zip(self.module.manifest.inputs, inputs, strict=True):
+            own = array.shape[: port.shape.rank]
+            scalars[f"{port.name}.width"] = own[-1]
+            scalars[f"{port.name}.height"] = own[0]
+        for declared, value in zip(self.module.manifest.params, params, strict=True):
+            for k, bits in enumerate(value.words):
+                scalars[f"{declared.name}.{k}"] = bits
+        return scalars
+
+    def _search(
+        self, call: CallClass, arrays: Sequence[Array], scalars: dict[str, int], block: int
+    ) -> Fault:
+        program = self._program(call, replace(self.options, width=1), search=True)
+        args = _arguments(program.parameters, arrays, scalars)
+        record = (ctypes.c_int32 * RECORD_WORDS)()
+        _ONE(program.native.one)(ctypes.addressof(args), block, ctypes.addressof(record))
+        if record[0] == 0:
+            raise AssertionError("a block failed, and the search of it found nothing: a bug")
+        site = program.ast.sites[record[0] - 1]
+        words = record[2 : 2 + len(site.operand_types)]
+        return Fault(
+            element=record[1],
+            function=site.function,
+            instruction=site.instruction,
+            kind=site.kind,
+            operands=tuple(
+                bits_number(ty, w & 0xFFFFFFFF)
+                for ty, w in zip(site.operand_types, words, strict=True)
+            ),
+            span=site.span,
+        )
+
+
+def _compile(module: op.Module, call: CallClass, options: Options, search: bool) -> _Program:
+    ast = lower(module, call, search=search)
+    linear = compile_ast(ast.root, options)
+    native = compile_llvm(render_llvm(linear, x86=host().x86))
+    return _Program(native, parameters(linear), ast)
+
+
+def _arguments(
+    order: Sequence[Uop], arrays: Sequence[Array], scalars: dict[str, int]
+) -> ctypes.Array[ctypes.c_uint64]:
+    slots = [
+        arrays[u.arg.slot].ctypes.data if u.dtype.is_ptr else scalars[str(u.arg.name)]
+        for u in order
+    ]
+    return (ctypes.c_uint64 * max(len(slots), 1))(*slots)

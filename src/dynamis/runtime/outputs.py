@@ -1,0 +1,179 @@
+"""Where results go: fresh arrays, or the caller's ``out=`` arrays, whatever their layout.
+
+Machine code writes C-contiguous, native-endian buffers that share no byte with an input or with
+each other. An ``out=`` array in that form is written in place; any other is written through a
+temporary and copied at the end, so results are always as if every input was read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernel.module import Port
+from ..kernel.types import Type
+from .arrays import Array, host_dtype, host_shape
+from .errors import ArgumentTypeError, ArgumentValueError
+from .names import spell_extent, spell_port
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output of one call: the buffer that is written, and the array that is returned."""
+
+    buffer: Array
+    result: Array
+    copies: bool
+
+    def finish(self) -> Array:
+        """The returned array, holding what the buffer holds."""
+        if self.copies:
+            self.result[...] = self.buffer.view(np.bool_) if self._is_bool else self.buffer
+        return self.result
+
+    @property
+    def _is_bool(self) -> bool:
+        return self.result.dtype == np.bool_
+
+
+def out_arrays(ports: Sequence[Port], out: object) -> tuple[Array, ...] | None:
+    """The ``out=`` arrays, one per output, their dtype, rank and layout checked; None without.
+
+    Raises ArgumentTypeError or ArgumentValueError naming the output."""
+    if out is None:
+        return None
+    if isinstance(out, (tuple, list)):
+        given = list(out)
+    elif len(ports) == 1:
+        given = [out]
+    else:
+        raise ArgumentTypeError(_wants_tuple(ports))
+    if len(given) != len(ports):
+        raise ArgumentTypeError(f"{_wants_tuple(ports)}, not {len(given)}")
+    arrays = tuple(_checked(port, array) for port, array in zip(ports, given, strict=True))
+    extents = [array.shape[: port.shape.rank] for port, array in zip(ports, arrays, strict=True)]
+    for port, extent in zip(ports[1:], extents[1:], strict=True):
+        if extent != extents[0]:
+            raise ArgumentValueError(
+                f"the outputs share one domain, but out= for {ports[0].name!r} has extent "
+                f"{spell_extent(extents[0])} and for {port.name!r} {spell_extent(extent)}"
+            )
+    for i, a in enumerate(arrays):
+        for j in range(i):
+            if _shares_bytes(arrays[j], a):
+                raise ArgumentValueError(
+                    f"out= for {ports[j].name!r} and for {ports[i].name!r} share memory: "
+                    "give each output its own"
+                )
+    return arrays
+
+
+def prepare_outputs(
+    ports: Sequence[Port],
+    extent: tuple[int, ...],
+    out: Sequence[Array] | None,
+    inputs: Sequence[Array],
+) -> tuple[Output, ...]:
+    """Buffers for a run over ``extent``; ``inputs`` are the native arrays it will read.
+
+    Raises ArgumentValueError where memory does not suffice."""
+    if out is None:
+        return tuple(_fresh(port, extent) for port in ports)
+    return tuple(_into(port, array, inputs) for port, array in zip(ports, out, strict=True))
+
+
+def _fresh(port: Port, extent: tuple[int, ...]) -> Output:
+    result = _empty(port, extent)
+    return Output(_octets(port, result), result, copies=False)
+
+
+def _into(port: Port, out: Array, inputs: Sequence[Array]) -> Output:
+    direct = (
+        out.flags.c_contiguous
+        and out.flags.aligned
+        and out.dtype.isnative
+        and not any(np.may_share_memory(out, array) for array in inputs)
+    )
+    if direct:
+        return Output(_octets(port, out.view(np.ndarray)), out, copies=False)
+    buffer = _empty(port, out.shape[: port.shape.rank])
+    return Output(_octets(port, buffer), out, copies=True)
+
+
+def _empty(port: Port, extent: tuple[int, ...]) -> Array:
+    try:
+        return np.empty(host_shape(port, extent), host_dtype(port.element))
+    except MemoryError as error:
+        raise ArgumentValueError(
+            f"output {port.name!r} of extent {spell_extent(extent)} does not fit in memory"
+        ) from error
+
+
+def _octets(port: Port, array: Array) -> Array:
+    """Machine code writes a bool as a byte of 0 or 1."""
+    return array.view(np.uint8) if port.element == Type.BOOL else array
+
+
+def _wants_tuple(ports: Sequence[Port]) -> str:
+    if len(ports) == 1:
+        return f"out= takes one array, for {ports[0].name!r}"
+    names = ", ".join(p.name for p in ports)
+    return f"out= takes a tuple of {len(ports)} arrays, for ({names})"
+
+
+def _checked(port: Port, out: object) -> Array:
+    what = f"out= for {port.name!r} ({spell_port(port)})"
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"{what} takes a NumPy array, not a {type(out).__name__}")
+    dtype = host_dtype(port.element)
+    if out.dtype.newbyteorder("=") != dtype:
+        raise ArgumentTypeError(f"{what} takes an array of {dtype}, not {out.dtype}")
+    rank, lanes = port.shape.rank, port.element.lanes
+    expected = "(n,)" if rank == 1 else "(height, width)"
+    if port.element.is_vector:
+        expected = f"{expected[:-1]}{'' if rank == 1 else ','} {lanes})"
+        fits = out.ndim == rank + 1 and out.shape[-1] == lanes
+    else:
+        fits = out.ndim == rank
+    if not fits:
+        raise ArgumentValueError(f"{what} takes an array of shape {expected}, not {out.shape}")
+    if not out.flags.writeable:
+        raise ArgumentValueError(f"{what} is read-only")
+    if _overlaps_itself(out):
+        raise ArgumentValueError(
+            f"{what} overlaps itself: several of its elements lie in the same memory"
+        )
+    return out
+
+
+def _shares_bytes(a: Array, b: Array) -> bool:
+    """Whether two arrays share a byte; True where finding out would take too long."""
+    try:
+        return bool(np.shares_memory(a, b, max_work=100_000))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: Array) -> bool:
+    """Whether two elements of one array share a byte."""
+    axes = sorted(
+        (abs(stride), n) for stride, n in zip(array.strides, array.shape, strict=True) if n > 1
+    )
+    if array.size <= 1 or not axes:
+        return False
+    reach = array.itemsize  # bytes spanned by the axes walked so far
+    nested = True
+    for stride, n in axes:
+        nested = nested and stride >= reach
+        reach += stride * (n - 1)
+    if nested:  # each axis steps past all that the shorter ones span
+        return False
+    if reach < array.nbytes:  # fewer bytes than the elements take
+        return True
+    offsets = np.zeros(1, np.int64)
+    for stride, n in axes:
+        offsets = np.add.outer(offsets, np.arange(n, dtype=np.int64) * stride).ravel()
+    offsets.sort()
+    return bool((np.diff(offsets) < array.itemsize).any())

@@ -1,0 +1,79 @@
+"""The reference backend: the Kernel IR interpreter, on the same arrays as machine code.
+
+In: a validated module and native arrays (``arrays.py``). Out: the same words and the same first
+fault as the native backend, one element at a time in plain Python: thousands of times slower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..kernel import Validated, interpret
+from ..kernel.fault import Fault
+from ..kernel.interpret import InputField
+from ..kernel.module import Port
+from ..kernel.types import Number, Type, Value
+from .arrays import Array
+
+_CHUNK = 1024
+"""Elements between two reports of progress."""
+
+
+class ReferenceKernel:
+    """Runs a validated module through the interpreter; has the native kernel's ``run``."""
+
+    def __init__(self, validated: Validated):
+        self._validated = validated
+
+    def run(
+        self,
+        inputs: Sequence[Array],
+        params: Sequence[Value],
+        outputs: Sequence[Array],
+        extent: tuple[int, ...],
+        threads: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Fault | None:
+        """Fill ``outputs``; returns the first fault in element order, or None.
+
+        ``threads`` changes nothing: the interpreter uses the calling one."""
+        manifest = self._validated.module.manifest
+        fields = [
+            _field(port, array) for port, array in zip(manifest.inputs, inputs, strict=True)
+        ]
+        total = math.prod(extent)
+        chunks = range(0, total, _CHUNK if progress else max(total, 1))
+        for start in chunks:
+            elements = range(start, min(start + chunks.step, total))
+            outcome = interpret(self._validated, fields, params, extent, elements)
+            if outcome.fault is not None:
+                return outcome.fault
+            assert outcome.outputs is not None  # the interpreter gives outputs or a fault
+            for port, words, output in zip(
+                manifest.outputs, outcome.outputs, outputs, strict=True
+            ):
+                lanes = port.element.lanes
+                flat = output.reshape(-1)
+                flat[elements.start * lanes : elements.stop * lanes] = _words(port, words)
+            if progress is not None:
+                progress(start // chunks.step + 1, len(chunks))
+        return None
+
+
+def _field(port: Port, array: Array) -> InputField:
+    words: list[Number] = array.reshape(-1).tolist()
+    if port.element == Type.BOOL:
+        words = [word != 0 for word in words]
+    return InputField(array.shape[: port.shape.rank], words)
+
+
+def _words(port: Port, words: Sequence[Number]) -> Array:
+    """Words as a flat array; each NaN as the canonical quiet one, as every store writes it."""
+    if port.element.component != Type.FLOAT:
+        return np.array(words, np.uint8 if port.element == Type.BOOL else np.int32)
+    floats = np.array(words, np.float32)
+    floats[np.isnan(floats)] = np.uint32(0x7FC00000).view(np.float32)
+    return floats

@@ -1,0 +1,85 @@
+"""Running native blocks: a pool of threads a process, and a caller that can be interrupted.
+
+Each thread calls the native entry once; the entry takes blocks until none is left. The caller waits
+in short steps, so that Ctrl-C reaches it; it then sets the stop word and waits for the blocks that
+are running, because they use the caller's arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from ..render import CONTROL
+
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_STEP = 0.05
+"""Seconds between looks at progress and signals."""
+_MOST = 64
+"""Most threads of a pool; more may be asked for, and take turns."""
+_NEVER = 2**64 - 1
+
+Progress = Callable[[int, int], None]
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def _pool() -> ThreadPoolExecutor:
+    """This process's pool: a forked child does not inherit its parent's threads."""
+    pid = os.getpid()
+    if pid not in _pools:
+        _pools.clear()
+        _pools[pid] = ThreadPoolExecutor(_MOST, thread_name_prefix="dynamis")
+    return _pools[pid]
+
+
+def run_blocks(
+    entry: int,
+    args: ctypes.Array[ctypes.c_uint64],
+    blocks: int,
+    threads: int,
+    *,
+    here: bool,
+    progress: Progress | None,
+) -> int | None:
+    """Run ``blocks`` blocks on ``threads`` threads; the lowest block that failed, or None.
+
+    ``here``: run on the calling thread, for runs too short to hand over."""
+    control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
+    call = _ENTRY(entry)
+    if here:
+        call(ctypes.addressof(args), ctypes.addressof(control))
+    else:
+        count = min(threads, blocks)
+        pool = _pool()
+        futures = [
+            pool.submit(call, ctypes.addressof(args), ctypes.addressof(control))
+            for _ in range(count)
+        ]
+        _attend(futures, control, blocks, progress)
+    failed = int(control[CONTROL.index("failed")])
+    return None if failed == _NEVER else failed
+
+
+def _attend(
+    futures: list[Future[None]],
+    control: ctypes.Array[ctypes.c_uint64],
+    blocks: int,
+    progress: Progress | None,
+) -> None:
+    pending = set(futures)
+    interrupted: BaseException | None = None
+    while pending:
+        try:
+            pending = wait(pending, timeout=_STEP).not_done
+            if progress is not None and interrupted is None:
+                progress(int(control[CONTROL.index("done")]), blocks)
+        except BaseException as error:  # Ctrl-C, or an error of the caller's progress function
+            control[CONTROL.index("stop")] = 1
+            interrupted = interrupted or error
+    if interrupted is not None:
+        raise interrupted
+    for future in futures:
+        future.result()
