@@ -1,7 +1,7 @@
 """Blur a picture: the mean of the square of pixels around each pixel.
 
-    python examples/blur.py photo.png -o out.png --radius 3
-    dynamis run examples/blur.py photo.png -o out.png --param radius=3
+python examples/blur.py photo.png -o out.png --radius 3
+dynamis run examples/blur.py photo.png -o out.png --param radius=3
 """
 
 import argparse

@@ -36,7 +36,7 @@ def life(cells: Grid[bool]) -> Grid[bool]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("input", nargs="?", help="a picture, bright where cells live; random without")
+    parser.add_argument("input", nargs="?", help="a picture, bright where cells live")
     parser.add_argument("-o", "--output", default="life.png")
     parser.add_argument("--generations", type=int, default=200)
     parser.add_argument("--scale", type=int, default=3, help="pixels per cell")

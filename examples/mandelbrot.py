@@ -1,7 +1,7 @@
 """Draw the Mandelbrot set: how long each point of the plane stays near the origin.
 
-    python examples/mandelbrot.py -o mandelbrot.png
-    dynamis run examples/mandelbrot.py -o mandelbrot.png --shape 800,1200 --param span=0.1
+python examples/mandelbrot.py -o mandelbrot.png
+dynamis run examples/mandelbrot.py -o mandelbrot.png --shape 800,1200 --param span=0.1
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A test picture drawn by a kernel: what the other examples use when they are given no picture.
 
-    python examples/scene.py -o scene.png
-    dynamis run examples/scene.py -o scene.png --shape 480,640
+python examples/scene.py -o scene.png
+dynamis run examples/scene.py -o scene.png --shape 480,640
 """
 
 import argparse

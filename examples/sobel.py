@@ -1,7 +1,7 @@
 """Find the edges in a picture: the length of the brightness gradient, by Sobel's operator.
 
-    python examples/sobel.py photo.png -o edges.png
-    dynamis run examples/sobel.py photo.png -o edges.png --param strength=2
+python examples/sobel.py photo.png -o edges.png
+dynamis run examples/sobel.py photo.png -o edges.png --param strength=2
 """
 
 import argparse

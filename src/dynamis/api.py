@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import time
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
-
 
 from .frontend import compile_kernel
 from .kernel import Validated, validate
@@ -59,31 +59,40 @@ class _Source:
         self._validated: Validated | None = None
         self._result_class: type[Any] | None = None
         self._native: dict[int, NativeKernel] = {}
+        self._seconds = 0.0
 
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
             with self._lock:
                 if self._validated is None:
+                    start = time.perf_counter()
                     module = compile_kernel(self.function, id=self._id, budget=self._budget)
                     validated = validate(module)
                     self._result_class = _result_class(self.function, module)
+                    self._seconds += time.perf_counter() - start
                     self._validated = validated
         return self._validated
 
     def native(self, width: int) -> NativeKernel:
-        """The machine code for a vector width, compiled at the first call that wants it."""
+        """The native kernel for a vector width. It compiles when it first runs."""
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
             with self._lock:
                 native = self._native.get(width)
                 if native is None:
+                    start = time.perf_counter()
                     from .runtime.native import NativeKernel  # brings the compiler: on demand
 
                     native = NativeKernel(validated, _options(width))
+                    self._seconds += time.perf_counter() - start
                     self._native[width] = native
         return native
+
+    @property
+    def compile_seconds(self) -> float:
+        return self._seconds + sum(n.compile_seconds for n in self._native.values())
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
@@ -179,10 +188,11 @@ class Kernel:
             return self.ir
         return Listing(self._source.native(self._width).stage(stage))
 
-    def compile(self) -> Kernel:
-        """Compile to machine code now instead of at the first call; returns the kernel."""
-        self._source.native(self._width)
-        return self
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds spent on compiling so far, from the Python source to machine code, in every
+        form the calls up to now have needed."""
+        return self._source.compile_seconds
 
     def options(self, *, width: int = DEFAULT_WIDTH) -> Kernel:
         """The same kernel with other code generation options: ``width``, elements per vector

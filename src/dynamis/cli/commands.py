@@ -38,6 +38,26 @@ class Run:
     width: int | None
 
 
+class Timer:
+    """Times the calls of a kernel in its ``with`` block: seconds compiling, seconds running.
+
+    ``compiled`` counts what was compiled before the block, too."""
+
+    def __init__(self, kernel: Kernel):
+        self._kernel = kernel
+        self.compiled = self.ran = 0.0
+
+    def __enter__(self) -> Timer:
+        self._before = self._kernel.compile_seconds
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        elapsed = time.perf_counter() - self._start
+        self.compiled = self._kernel.compile_seconds
+        self.ran = elapsed - (self.compiled - self._before)
+
+
 class CheckFailed(DynamisError):
     """Some kernels of a file are wrong; each has been reported."""
 
@@ -46,33 +66,24 @@ def demo(output: Path) -> None:
     """Draw the packaged Mandelbrot kernel to ``output``."""
     from .demo import HEIGHT, WIDTH, mandelbrot
 
-    start = time.perf_counter()
-    check_target(mandelbrot.manifest.outputs[0], output)
-    mandelbrot.compile()
-    compiled = time.perf_counter()
-    with Progress("drawing") as progress:
+    _check_target(mandelbrot.manifest.outputs[0], output)
+    with Timer(mandelbrot) as timer, Progress("drawing") as progress:
         picture = mandelbrot(shape=(HEIGHT, WIDTH), progress=progress)
-    done = time.perf_counter()
     print(write_output(output, picture))
-    print(_summary((HEIGHT, WIDTH), compiled - start, done - compiled, thread_count(None)))
+    print(_summary((HEIGHT, WIDTH), timer, thread_count(None)))
 
 
 def run(request: Run) -> None:
     """Run one kernel of a file on files."""
     threads = _checked_threads(request.threads)
     _one_of("--backend", "backend", request.backend, BACKENDS)
-    start = time.perf_counter()
     kernel = _kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
     params = parse_params(manifest, request.params)
     shape = _shape(manifest, request.shape)
     _check_files(manifest, request)
-    if request.backend == "cpu":
-        kernel.compile()
-    compiled = time.perf_counter() - start
     inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
-    start = time.perf_counter()
-    with Progress(manifest.id.name) as progress:
+    with Timer(kernel) as timer, Progress(manifest.id.name) as progress:
         result = kernel(
             *inputs,
             shape=shape,
@@ -81,12 +92,11 @@ def run(request: Run) -> None:
             progress=progress,
             **params,
         )
-    ran = time.perf_counter() - start
     arrays: list[Array] = list(result) if isinstance(result, tuple) else [result]
     for path, array in zip(request.outputs, arrays, strict=True):
         print(write_output(path, array))
     extent = arrays[0].shape[: manifest.outputs[0].shape.rank]
-    print(_summary(extent, compiled, ran, threads if request.backend == "cpu" else None))
+    print(_summary(extent, timer, threads if request.backend == "cpu" else None))
 
 
 def check(file: Path, name: str | None) -> None:
@@ -157,12 +167,16 @@ def _check_files(manifest: Manifest, request: Run) -> None:
         if not path.is_file():
             raise UsageError("INPUT", f"there is no file {path}")
     for port, path in zip(manifest.outputs, request.outputs, strict=True):
-        try:
-            check_target(port, path)
-        except ArgumentError as error:
-            raise UsageError("--output", str(error)) from error
+        _check_target(port, path)
     if len({path.resolve() for path in request.outputs}) < len(request.outputs):
         raise UsageError("--output", "two outputs would go to one file")
+
+
+def _check_target(port: Port, path: Path) -> None:
+    try:
+        check_target(port, path)
+    except ArgumentError as error:
+        raise UsageError("--output", str(error)) from error
 
 
 def _check_count(option: str, what: str, ports: Sequence[Port], files: Sequence[Path]) -> None:
@@ -181,7 +195,7 @@ def _described(module: Module) -> str:
     return f"{module.manifest}\n  worst     {work} loop iterations an element{note}"
 
 
-def _summary(extent: Sequence[int], compiled: float, ran: float, threads: int | None) -> str:
+def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:
     size = "×".join(str(n) for n in reversed(extent))
     where = (
         "in the reference interpreter"
@@ -189,4 +203,7 @@ def _summary(extent: Sequence[int], compiled: float, ran: float, threads: int | 
         else f"on {threads} thread{'s' if threads > 1 else ''}"
     )
     noun = "element" if math.prod(extent) == 1 else "elements"
-    return f"{size} {noun}: compiled in {duration(compiled)}, ran in {duration(ran)} {where}"
+    return (
+        f"{size} {noun}: compiled in {duration(timer.compiled)}, "
+        f"ran in {duration(timer.ran)} {where}"
+    )

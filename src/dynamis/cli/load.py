@@ -44,9 +44,7 @@ def choose(path: Path, kernels: dict[str, Kernel], name: str | None) -> Kernel:
         if name in (kernel.__name__, _id_text(kernel)):
             return kernel
     hint = did_you_mean(name, kernels)
-    raise LoadError(
-        f"{path} holds no kernel {name!r}{hint or ':'} it holds {', '.join(kernels)}"
-    )
+    raise LoadError(f"{path} holds no kernel {name!r}{hint or ':'} it holds {', '.join(kernels)}")
 
 
 def _id_text(kernel: Kernel) -> str | None:

@@ -19,7 +19,6 @@ from ..kernel.types import Type, Value
 from .draft import Body, Build, Choice, Draft, End, Ref, Slot, may_fail
 from .flow import Flow
 from .source import Node, SourceFunction
-from .surface import VALUE_TYPES
 from .values import INT_MAX, INT_MIN, IntLiteral, Operand, PortOperand, Several, Typed, describe, spell
 
 if TYPE_CHECKING:
@@ -108,7 +107,14 @@ class Builder:
             self.fail(node, f"{n} does not fit in f32 (largest 3.4028235e+38)")
         return float(n)
 
-    def coerced(self, node: Node, operand: Operand, ty: Type, what: str) -> Typed:
+    def coerced(
+        self,
+        node: Node,
+        operand: Operand,
+        ty: Type,
+        what: str,
+        note: tuple[str, Node | Span] | None = None,
+    ) -> Typed:
         """``operand`` as a value of type ``ty``, or an error that speaks of ``what``."""
         if isinstance(operand, IntLiteral) and ty in (Type.INT, Type.FLOAT):
             return self.typed(node, operand, ty)
@@ -120,6 +126,7 @@ class Builder:
             found=describe(operand),
             expected=spell(ty),
             hint=self.conversion(node, operand, ty),
+            note=note,
         )
 
     def conversion(self, node: Node, operand: Operand, ty: Type) -> str:
@@ -156,12 +163,12 @@ class Builder:
         else:
             final = self.typed(node, value)
             if final.ty != known:
-                self._retyped(node, name, final.ty, known)
+                self.retyped(node, name, final.ty, known)
         self.ports.pop(name, None)
         self.env[name] = final.ref
         self.bindings.append((final.ref, name))
 
-    def _retyped(self, node: Node, name: str, found: Type, known: Type) -> NoReturn:
+    def retyped(self, node: Node, name: str, found: Type, known: Type) -> NoReturn:
         hint = f"use another name, or make both {spell(found)}"
         if (found, known) in ((Type.FLOAT, Type.INT), (Type.INT, Type.FLOAT)):
             hint = f"start it as a float ({name} = 0.0), or convert: f32(…), i32(…)"
@@ -201,7 +208,7 @@ class Builder:
         condition: Ref,
         then: Callable[[], None],
         otherwise: Callable[[], None],
-    ) -> None:
+    ) -> Choice:
         """An If whose arms are written by two functions; ``env`` is merged after it."""
         arms = (Body(), Body())
         for arm, write in zip(arms, (then, otherwise), strict=True):
@@ -213,6 +220,7 @@ class Builder:
         for name in {**one, **two}:
             a, b = one.get(name), two.get(name)
             self.env[name] = a if a == b else Slot(choice, "result", name)
+        return choice
 
     def select(
         self,
@@ -258,15 +266,6 @@ class Builder:
         choice = Choice(self.source.span(node), a, *arms)
         self.body.items.append(choice)
         return Slot(choice, "result", name)
-
-    # Types of annotations that objects stand for
-
-    def annotated_type(self, obj: object) -> Type | None:
-        """The value type that an annotation's object stands for."""
-        try:
-            return VALUE_TYPES.get(obj)
-        except TypeError:
-            return None
 
 
 def _use(operand: Operand) -> str:

@@ -229,10 +229,9 @@ class Expressions(Operators):
 
     def _attribute(self, node: ast.Attribute) -> Operand:
         if self.is_static(node):
-            try:
+            owner = self.static(node.value)
+            if not isinstance(owner, surface.Vector):
                 return self.constant(node, self.static(node))
-            except _StaticOwner as owner:
-                return self.swizzled(node, owner.value, node.attr)
         operand = self.expression(node.value)
         if isinstance(operand, PortOperand):
             return self._port_attribute(node, operand)
@@ -355,11 +354,11 @@ class Expressions(Operators):
         def write(arm: ast.expr) -> Callable[[], None]:
             return lambda: found.append(self.expression(arm))
 
-        self.choose(node, condition, write(node.body), write(node.orelse))
-        choice = self.body.items[-1]
+        choice = self.choose(node, condition, write(node.body), write(node.orelse))
+        blocks = (choice.then, choice.otherwise)
         beside = next((x.ty for x in found if isinstance(x, Typed)), Type.INT)
         values: list[Typed] = []
-        for arm, operand, body in zip(arms, found, _arms(choice), strict=True):
+        for arm, operand, body in zip(arms, found, blocks, strict=True):
             outer, self.body = self.body, body
             values.append(self.typed(arm, operand, beside))
             self.body = outer
@@ -372,6 +371,6 @@ class Expressions(Operators):
                 hint=self.conversion(node.orelse, values[1], values[0].ty),
             )
         name = self.fresh("value", values[0].ty)
-        for body, value in zip(_arms(choice), values, strict=True):
+        for body, value in zip(blocks, values, strict=True):
             body.ends[name] = value.ref
-        return Typed(values[0].ty, slot(choice, name))
+        return Typed(values[0].ty, Slot(choice, "result", name))

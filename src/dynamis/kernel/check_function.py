@@ -1,4 +1,4 @@
-"""Checks one function of a module: rules 11 to 44 of ``validate.py``, in one walk without recursion.
+"""Checks one function of a module: rules 11 to 44 of ``validate.py``, without recursion.
 
 In: the function, the module's manifest and checked records, and the checks of the functions below.
 Out: the function's result type and its size with every call inlined; or a ``ValidationError``.
@@ -86,6 +86,7 @@ class FunctionCheck:
         require(is_dotted(function.name), 12, f"{path}.name", repr(function.name), "a dotted name")
         for k, ty in enumerate(function.args):
             require(self.records.known(ty), 12, f"{path}.args.{k}", ty, "a type that exists")
+            self._hold(ty, f"{path}.args.{k}")
         if self.is_entry:
             require(not function.args, 13, f"{path}.args", len(function.args), "no arguments")
         self._walk()
@@ -141,10 +142,13 @@ class FunctionCheck:
         self.visible.append(False)
         if isinstance(instruction.op, (ops.Spend, ops.Look)):
             return
-        self.frame_words += self.records.size(instruction.ty)[0]
-        limit = f"at most {MAX_FRAME_WORDS} words in the function's values"
-        require(self.frame_words <= MAX_FRAME_WORDS, 17, path, "more", limit)
+        self._hold(instruction.ty, path)
         self._expand(1, path)
+
+    def _hold(self, ty: Type, path: str) -> None:
+        self.frame_words += self.records.size(ty)[0]
+        limit = f"at most {MAX_FRAME_WORDS} words in the function's arguments and values"
+        require(self.frame_words <= MAX_FRAME_WORDS, 17, path, "more", limit)
 
     def _expand(self, instructions: int, path: str) -> None:
         self.size += instructions
@@ -321,29 +325,10 @@ class FunctionCheck:
             require(found == expected, rule, path, found, str(expected))
 
 
-_OPERATIONS = frozenset(
-    (
-        ops.Const,
-        ops.Param,
-        ops.Arg,
-        ops.Unary,
-        ops.Binary,
-        ops.Construct,
-        ops.Extract,
-        ops.Call,
-        ops.Intrinsic,
-        ops.If,
-        ops.Loop,
-        ops.Carried,
-        ops.Index,
-        ops.Coord,
-        ops.Domain,
-        ops.Element,
-        ops.Sample,
-        ops.At,
-        ops.Count,
-        ops.Size,
-        ops.Spend,
-        ops.Look,
-    )
-)
+# fmt: off
+_OPERATIONS = frozenset((
+    ops.Const, ops.Param, ops.Arg, ops.Unary, ops.Binary, ops.Construct, ops.Extract, ops.Call,
+    ops.Intrinsic, ops.If, ops.Loop, ops.Carried, ops.Index, ops.Coord, ops.Domain, ops.Element,
+    ops.Sample, ops.At, ops.Count, ops.Size, ops.Spend, ops.Look,
+))
+# fmt: on

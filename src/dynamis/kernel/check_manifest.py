@@ -14,7 +14,7 @@ from .violation import is_dotted, is_plain, require
 
 
 class Records:
-    """The record table, checked, with the fields of each record and its size: words, parts, depth."""
+    """The record table, checked: the fields of each record and its words, parts and depth."""
 
     def __init__(self, structs: Sequence[StructDef]):
         self.structs = structs

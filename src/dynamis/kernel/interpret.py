@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..errors import DynamisError
@@ -25,7 +26,7 @@ from .arithmetic import TABLE, Operation, Row
 from .fault import Fault, FaultKind
 from .module import Block, Function, Instruction, Manifest, Module, Shape
 from .tables import BinaryOp
-from .types import Number, Value, part_at, words
+from .types import Number, Type, Value, words
 from .validate import Validated
 from .work import account
 
@@ -71,8 +72,7 @@ def interpret(
     inputs or parameters do not fit the manifest, or an input without elements meets a run that has
     some (there is no element a clamped read could give)."""
     module = account(validated.module)
-    count = math.prod(extent)
-    chosen = range(count) if elements is None else elements
+    chosen = range(math.prod(extent)) if elements is None else elements
     _check(module.manifest, inputs, params, extent, chosen)
     run = _Run(module, inputs, params, extent)
     outputs: tuple[list[Number], ...] = tuple([] for _ in module.manifest.outputs)
@@ -96,7 +96,7 @@ def _check(
     domain = manifest.outputs[0].shape
     if len(extent) != domain.rank or min(extent) < 0:
         raise InvalidRun(f"the domain is a {domain.value}: {extent} is not an extent of it")
-    if any(not 0 <= element < math.prod(extent) for element in elements):
+    if len(elements) and not 0 <= min(elements) <= max(elements) < math.prod(extent):
         raise InvalidRun(f"an element outside the domain of extent {extent}")
     if len(inputs) != len(manifest.inputs) or len(params) != len(manifest.params):
         raise InvalidRun(
@@ -150,10 +150,20 @@ class _Run:
         self.position: tuple[int, ...] = ()
         """The element's place in NumPy order: (index,) or (row, column)."""
         self.work = 0
+        self.bounds: dict[Type, list[tuple[int, int]]] = {}
         self.functions: list[_Steps] = []
         for index, function in enumerate(module.all_functions()):
             self.functions.append(_Steps(self, index, function))
         self.entry = self.functions[-1]
+
+    def parts(self, ty: Type) -> list[tuple[int, int]]:
+        """First and end word of each part of a vector or a record."""
+        if ty not in self.bounds:
+            structs = self.module.structs
+            fields = [f.ty for f in structs[ty.index].fields] if ty.is_struct else [Type.INT] * 4
+            ends = list(accumulate(words(structs, field) for field in fields))
+            self.bounds[ty] = list(pairwise([0, *ends]))
+        return self.bounds[ty]
 
     def element(self, number: int) -> list[Words]:
         """The entry's results at one element. Raises _Failure."""
@@ -302,11 +312,7 @@ class _Steps:
         return lambda frame: (over(map(evaluate, frame[a], frame[b])),)
 
     def _extract(self, value: int, index: int) -> Step:
-        structs = self.run.module.structs
-        part = part_at(structs, self.types[value], index)
-        assert part is not None
-        start, ty = part
-        end = start + words(structs, ty)
+        start, end = self.run.parts(self.types[value])[index]
         return lambda frame: frame[value][start:end]
 
     # Reads. A coordinate outside an input reads its nearest element.

@@ -25,7 +25,7 @@ Functions
 14. A helper has exactly one result.
 15. A function's results are values of its top-level block.
 16. A binding names, with a dotted name, a value of its function.
-17. A function's values take at most MAX_FRAME_WORDS words.
+17. A function's arguments and values take at most MAX_FRAME_WORDS words.
 18. A function has at most MAX_EXPANDED instructions once every call in it is inlined.
 19. Blocks and calls nest at most MAX_EXPANDED_DEPTH deep once every call is inlined.
 Values and blocks

@@ -233,7 +233,8 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
             return bitcast(src=x, dtype=float32)
 
 
-def _fits(low: int, high: int) -> bool:
+def fits(low: int, high: int) -> bool:
+    """Whether low…high are Ints."""
     return low >= INT_MIN and high <= INT_MAX
 
 
@@ -242,7 +243,7 @@ def _constant(x: Uop) -> int | None:
 
 
 def _add_overflows(a: Uop, b: Uop) -> Uop | None:
-    if _fits(int(a.vmin + b.vmin), int(a.vmax + b.vmax)):
+    if fits(int(a.vmin + b.vmin), int(a.vmax + b.vmax)):
         return None
     if _constant(a) is not None:
         a, b = b, a
@@ -253,7 +254,7 @@ def _add_overflows(a: Uop, b: Uop) -> Uop | None:
 
 
 def _sub_overflows(a: Uop, b: Uop) -> Uop | None:
-    if _fits(int(a.vmin - b.vmax), int(a.vmax - b.vmin)):
+    if fits(int(a.vmin - b.vmax), int(a.vmax - b.vmin)):
         return None
     difference, c = sub(a, b), _constant(b)
     if c is not None:
@@ -263,7 +264,7 @@ def _sub_overflows(a: Uop, b: Uop) -> Uop | None:
 
 def _mul_overflows(a: Uop, b: Uop) -> Uop | None:
     corners = [int(x * y) for x in (a.vmin, a.vmax) for y in (b.vmin, b.vmax)]
-    if _fits(min(corners), max(corners)):
+    if fits(min(corners), max(corners)):
         return None
     if _constant(a) is not None:
         a, b = b, a

@@ -7,6 +7,7 @@ position. Inside a loop, effects depend on the loop's RANGE, or on its BREAK onc
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from ..dtype import AddrSpace, Ptr, Val, int32
 from ..kernel.fault import FaultKind
 from ..kernel.module import Span
 from ..kernel.types import Type
-from ..uop import Uop, after, buffer, const_of_dtype, index, load, store
+from ..uop import Uop, after, buffer, const_of_dtype, index, load, replace, store
 
 ZERO = const_of_dtype(int32, 0)
 
@@ -27,12 +28,9 @@ def unique(nodes: Sequence[Uop]) -> list[Uop]:
 class Register:
     """One mutable word. ``deps`` make its present version; ``loads`` have read that version."""
 
-    def __init__(self, slot: int, dtype: Val):
-        self.buffer = buffer(
-            slot=slot,
-            dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=1),
-            addrspace=AddrSpace.REG,
-        )
+    def __init__(self, slot: int, dtype: Val, bounds: tuple[int, int] | None = None):
+        storage = buffer(slot=slot, dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=1))
+        self.buffer = replace(storage, arg=dataclasses.replace(storage.arg, vmin_vmax=bounds))
         self.deps: list[Uop] = []
         self.loads: list[Uop] = []
 

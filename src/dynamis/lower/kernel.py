@@ -46,6 +46,7 @@ from ..uop.abi import RECORD
 from . import arithmetic as word
 from .arithmetic import i32
 from .effects import ZERO, Register, Site, unique
+from .induction import growth
 
 MAX_ROWS, MAX_AXIS = 2**31 - 1, 2**24
 """Most elements of a port, and the longest axis of a grid (coordinates are f32)."""
@@ -218,7 +219,7 @@ class _Lowering:
     def _leave(
         self, stores: list[Uop], closing: list[Uop], before: list[tuple[Register, list[Uop]]]
     ) -> Uop:
-        """Close the ranges ``closing`` around ``stores`` and whatever happened to the shared registers."""
+        """Close ranges around ``stores`` and whatever happened to the shared registers."""
         inside = [r for r, deps in before if r.deps != [*deps, closing[-1]]]
         effects = unique([*stores, *(d for r in inside for d in r.deps)])
         closed = end_(value=group(effects), ranges=closing)
@@ -232,19 +233,16 @@ class _Lowering:
         return closed
 
     def _loop(self, instruction: Instruction, loop: ir.Loop, frame: _Frame) -> Words:
-        types = word_types(self.module.structs, instruction.ty)
-        registers = [Register(next(self.slots), word.DTYPES[t]) for t in types]
-        for register, value in zip(registers, frame.values[loop.init], strict=True):
-            register.write(value, self.scope)
-        counter = None
-        if self.counted and loop.until is not None:
-            counter = Register(next(self.slots), int32)
-            counter.write(ZERO, self.scope)
         size: Uop = const_of_dtype(int32, loop.count)
         if loop.bound is not None:
             size = word.minimum(word.maximum(frame.values[loop.bound][0], ZERO), size)
         if self.gate is not None:
             size = word.where(self.gate, size, ZERO)
+        registers = self._carried_registers(instruction.ty, loop, size, frame)
+        counter = None
+        if self.counted and loop.until is not None:
+            counter = Register(next(self.slots), int32)
+            counter.write(ZERO, self.scope)
         k = range_(
             size=size,
             axis=next(self.axes),
@@ -287,6 +285,26 @@ class _Lowering:
         iterations = size if counter is None else counter.read()
         frame.iterations[instruction.id] = iterations, looks
         return tuple(r.read() for r in registers)
+
+    def _carried_registers(
+        self, ty: Type, loop: ir.Loop, size: Uop, frame: _Frame
+    ) -> list[Register]:
+        """A register a carried word, holding its start; counters have bounds."""
+        structs = self.module.structs
+        steps = growth(loop, ty, frame.types, structs)
+        registers = []
+        for t, step, start in zip(
+            word_types(structs, ty), steps, frame.values[loop.init], strict=True
+        ):
+            bounds = None
+            if step is not None and t == Type.INT:
+                low = int(start.vmin + min(0, step[0] * size.vmax))
+                high = int(start.vmax + max(0, step[1] * size.vmax))
+                bounds = (low, high) if word.fits(low, high) else None
+            register = Register(next(self.slots), word.DTYPES[t], bounds)
+            register.write(start, self.scope)
+            registers.append(register)
+        return registers
 
     def _spent(self) -> Uop:
         if self.search:

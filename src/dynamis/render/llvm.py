@@ -4,7 +4,7 @@ Goes in: a LINEAR of Uops. Comes out: ``body``, which runs one block, and the en
 takes blocks from a counter until none is left, and ``one``, which runs a single block. No external
 function is declared but LLVM intrinsics. Shaped values have vector types. Registers never touch
 memory: control flow is structured, so each loop header and exit gets a phi for every register that
-the loop stores; masks cross iterations as i32 lanes, in which form the machine tests them.
+the loop stores.
 
 ``args`` holds one 8-byte slot a parameter, in the order of ``parameters``; the block number
 (``core_id``) and the fault record come beside it. ``control`` is the words of ``CONTROL``, as i64.
@@ -21,7 +21,7 @@ from ..uop.abi import CORE_ID, RECORD
 from .driver import DRIVER, X86_MODE
 from .fused import fused
 from .llvm_ops import Emitter, Select
-from .llvm_types import lanes_of, literal, scalar_type, splat_literal, vector_type
+from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 
 
 def parameters(program: Uop) -> list[Uop]:
@@ -35,14 +35,11 @@ def parameters(program: Uop) -> list[Uop]:
     ]
 
 
-def render_llvm(program: Uop, *, x86: bool) -> str:
-    """The module text of a LINEAR. ``x86``: set the rounding and denormal mode (MXCSR) of a task.
-
-    Raises UopError for what has no LLVM rendering.
-    """
-    body = _Body(program).render()
+def render_llvm(program: Uop, machine: Machine) -> str:
+    """The module text of a LINEAR. Raises UopError for what has no LLVM rendering."""
+    body = _Body(program, machine).render()
     declarations = "\n".join(sorted(body.out.declared.values()))
-    mode = X86_MODE if x86 else ("", "", "")
+    mode = X86_MODE if machine.x86 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, declarations, driver])
 
@@ -62,8 +59,8 @@ class _Loop:
 
 
 class _Body:
-    def __init__(self, program: Uop):
-        self.source = program
+    def __init__(self, program: Uop, machine: Machine):
+        self.source, self.machine = program, machine
         self.program: Sequence[Uop] = program.src
         self.out = Emitter()
         self.names: dict[Uop, str] = {}
@@ -287,9 +284,9 @@ class _Body:
         return vector_type(scalar_type(dtype.base), dtype.size if dtype.size > 1 else 0)
 
     def _crossing_type(self, target: Uop) -> str:
-        """The type a register has in a phi: masks are i32 lanes."""
+        """The type a register has in a phi."""
         ty = self._register_type(target)
-        return ty.replace("x i1>", "x i32>")
+        return ty if self.machine.mask_registers else ty.replace("x i1>", "x i32>")
 
     def _crossing(self, target: Uop, name: str) -> str:
         """A register's word as it enters a phi."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
 from ..dtype import (
+    Dtype,
     Val,
     bool_,
     float32,
@@ -20,7 +22,18 @@ from ..dtype import (
 )
 from ..uop import Uop, UopError, shape
 
-_SCALARS: dict[Val, str] = {
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What rendering asks about the processor.
+
+    ``x86``: a task sets MXCSR. ``mask_registers`` (AVX-512): a mask is best kept as bits; elsewhere
+    one that crosses iterations is best kept as i32 lanes, in which form the machine tests it."""
+
+    x86: bool
+    mask_registers: bool
+
+
+_SCALARS: dict[Dtype, str] = {
     float32: "float",
     float64: "double",
     bool_: "i1",
@@ -35,7 +48,7 @@ _SCALARS: dict[Val, str] = {
 }
 
 
-def scalar_type(dtype: Val) -> str:
+def scalar_type(dtype: Dtype) -> str:
     """The type of one lane. Raises UopError for a dtype LLVM code is not made for."""
     try:
         return _SCALARS[dtype]
@@ -58,7 +71,7 @@ def lanes_of(u: Uop) -> int:
     return dims[0]
 
 
-def literal(dtype: Val, value: float | int | bool) -> str:
+def literal(dtype: Dtype, value: float | int | bool) -> str:
     """A constant of one lane. Floats are written as the bits of the double of equal value."""
     if dtype is bool_:
         return "true" if value else "false"

@@ -85,21 +85,25 @@ def as_array(what: str, given: object) -> Array:
 
 
 def _from_protocol(what: str, given: object) -> Array:
-    try:
-        return np.asarray(memoryview(given))  # type: ignore[arg-type]
-    except (TypeError, BufferError):
-        pass  # no buffer protocol: the others follow
+    buffer = _buffer(given)
+    if buffer is not None:
+        return np.asarray(buffer)
     if hasattr(given, "__array_interface__") or hasattr(given, "__array__"):
         return np.asarray(given)
     if hasattr(given, "__dlpack__"):
-        return np.from_dlpack(given)  # type: ignore[arg-type]
-    hint = (
-        "; write np.asarray(..., dtype=np.float32)" if isinstance(given, (list, tuple)) else ""
-    )
+        return np.from_dlpack(given)
+    hint = "; write np.asarray(..., dtype=np.float32)" if isinstance(given, (list, tuple)) else ""
     raise ArgumentTypeError(
         f"{what} is a {type(given).__name__}: an array is expected (NumPy, the buffer protocol, "
         f"__array_interface__, __array__ or DLPack){hint}"
     )
+
+
+def _buffer(given: object) -> memoryview | None:
+    try:
+        return memoryview(given)  # type: ignore[arg-type]
+    except (TypeError, BufferError):
+        return None
 
 
 def input_extent(port: Port, array: Array) -> tuple[int, ...]:
@@ -132,7 +136,7 @@ def _truth(array: Array) -> Array:
     """Bool bytes as 0 and 1. A byte that a view made neither counts as true."""
     octets = np.ascontiguousarray(array).view(np.uint8)
     if octets.size and int(octets.max()) > 1:
-        return (octets != 0).view(np.uint8)
+        octets = np.not_equal(octets, 0).view(np.uint8)
     return octets
 
 
@@ -162,9 +166,7 @@ def _dtype_hint(component: Type, dtype: np.dtype[Any], target: str) -> str:
     if dtype.fields is not None or dtype.kind not in "biuf":
         return ""
     if component == Type.FLOAT and dtype == np.uint8:
-        return (
-            ": write dy.unorm8(array) for 0…1, or array.astype(np.float32) to keep 0…255"
-        )
+        return ": write dy.unorm8(array) for 0…1, or array.astype(np.float32) to keep 0…255"
     if component == Type.BOOL:
         return ": write array != 0"
     lossy = "" if np.can_cast(dtype, target) else ", which rounds or wraps what does not fit"

@@ -24,7 +24,10 @@ class Bound:
 
 
 def bind(
-    manifest: Manifest, args: Sequence[object], keywords: Mapping[str, object], options: Sequence[str]
+    manifest: Manifest,
+    args: Sequence[object],
+    keywords: Mapping[str, object],
+    options: Sequence[str],
 ) -> Bound:
     """Match arguments with inputs and parameters; ``options`` are the call's own keyword names.
 

@@ -75,7 +75,7 @@ def call(
     ]
     extents = [input_extent(p, a) for p, a in zip(manifest.inputs, given, strict=True)]
     targets = out_arrays(manifest.outputs, out)
-    extent = run_domain(module, extents, targets, shape)
+    extent = run_domain(manifest, extents, targets, shape)
     inputs = [native_input(p, a) for p, a in zip(manifest.inputs, given, strict=True)]
     outputs = prepare_outputs(manifest.outputs, extent, targets, inputs)
     if math.prod(extent):
@@ -90,7 +90,8 @@ def call(
 def thread_count(threads: object) -> int:
     """The number of threads to use: as asked, or one per CPU that this process may run on.
 
-    Raises ArgumentTypeError for anything but a whole number, ArgumentValueError outside 1…MAX_THREADS."""
+    Raises ArgumentTypeError for anything but a whole number, ArgumentValueError outside
+    1…MAX_THREADS."""
     if threads is None:
         return available_cpus()
     try:

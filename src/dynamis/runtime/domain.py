@@ -9,25 +9,24 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from ..kernel.module import Manifest, Module, Shape
-from ..kernel.op import At, Sample
+from ..kernel.module import Manifest, Shape
 from .arrays import Array, check_extent
 from .errors import ArgumentTypeError, ArgumentValueError
 from .names import spell_extent, spell_port
 
 
 def run_domain(
-    module: Module,
+    manifest: Manifest,
     extents: Sequence[tuple[int, ...]],
     out: Sequence[Array] | None,
     shape: object,
 ) -> tuple[int, ...]:
     """The extent a call runs over. Raises ArgumentTypeError or ArgumentValueError."""
-    extent = _extent(module.manifest, extents, out, shape)
-    kind = module.manifest.outputs[0].shape
-    check_extent(f"the domain of {module.manifest.id.name}", kind, extent)
+    extent = _extent(manifest, extents, out, shape)
+    kind = manifest.outputs[0].shape
+    check_extent(f"the domain of {manifest.id.name}", kind, extent)
     if 0 not in extent:
-        _refuse_empty_inputs(module, extents)
+        _refuse_empty_inputs(manifest, extents)
     return extent
 
 
@@ -55,8 +54,7 @@ def _extent(
     wanted = "shape=n" if kind is Shape.ROWS else "shape=(height, width)"
     inputs = f"no {kind.value} input" if manifest.inputs else "no input"
     raise ArgumentTypeError(
-        f"{manifest.id.name} has {inputs} to take its size from: "
-        f"pass {wanted}, or out="
+        f"{manifest.id.name} has {inputs} to take its size from: pass {wanted}, or out="
     )
 
 
@@ -72,7 +70,7 @@ def _shape(kind: Shape, shape: object) -> tuple[int, ...]:
         try:
             if isinstance(part, bool):
                 raise TypeError
-            extent.append(operator.index(part))  # type: ignore[arg-type]
+            extent.append(operator.index(part))
         except TypeError:
             raise ArgumentTypeError(
                 f"shape= takes {wanted} in whole numbers, not a {type(part).__name__}"
@@ -82,17 +80,11 @@ def _shape(kind: Shape, shape: object) -> tuple[int, ...]:
     return tuple(extent)
 
 
-def _refuse_empty_inputs(module: Module, extents: Sequence[tuple[int, ...]]) -> None:
+def _refuse_empty_inputs(manifest: Manifest, extents: Sequence[tuple[int, ...]]) -> None:
     """An input of no elements has nothing to clamp a read to."""
-    read = {
-        instruction.op.input
-        for function in module.all_functions()
-        for instruction in function.instructions()
-        if isinstance(instruction.op, (Sample, At))
-    }
-    for index, port in enumerate(module.manifest.inputs):
-        if index in read and 0 in extents[index]:
+    for port, extent in zip(manifest.inputs, extents, strict=True):
+        if 0 in extent:
             raise ArgumentValueError(
                 f"input {port.name!r} ({spell_port(port)}) has no elements "
-                f"(extent {spell_extent(extents[index])}), but {module.manifest.id.name} reads it"
+                f"(extent {spell_extent(extent)}), but the run has"
             )

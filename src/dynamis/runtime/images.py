@@ -41,7 +41,7 @@ def read_image(path: str | Path) -> npt.NDArray[np.float32]:
 
     The first frame of an animation. Raises FileError for a missing file or one that is not a
     whole picture."""
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with Image.open(path) as file:
@@ -51,7 +51,7 @@ def read_image(path: str | Path) -> npt.NDArray[np.float32]:
             return unorm8(np.asarray(image.convert("RGBA")))
     except FileNotFoundError as error:
         raise FileError(f"cannot read {path}: there is no such file") from error
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         raise FileError(f"cannot read {path}: it is not a picture that Pillow knows") from error
     except Image.DecompressionBombError as error:
         raise FileError(f"cannot read {path}: {error}") from error
@@ -119,7 +119,8 @@ def picture_format(path: Path) -> str:
 def encode_unorm8(values: Array) -> npt.NDArray[np.uint8]:
     """f32 as bytes: round-half-even(clamp(x, 0, 1) * 255), NaN as 0."""
     clamped = np.nan_to_num(np.clip(values, np.float32(0), np.float32(1)), nan=0.0)
-    return np.rint(clamped * np.float32(255)).astype(np.uint8)
+    octets: npt.NDArray[np.uint8] = np.rint(clamped * np.float32(255)).astype(np.uint8)
+    return octets
 
 
 def _encode(array: Array) -> npt.NDArray[np.uint8]:

@@ -12,21 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import DynamisError
+from ..render import Machine
 
 _FLOOR = ("avx2", "bmi2", "f16c", "fma")
 
 
 class UnsupportedCpu(DynamisError, RuntimeError):
     """This machine's processor lacks what native code needs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The host, as LLVM sees it."""
-
-    machine: Any
-    triple: str
-    x86: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +31,8 @@ class Native:
 
 
 @functools.cache
-def host() -> Target:
-    """The host's target machine. Raises UnsupportedCpu below x86-64-v3."""
+def host() -> Machine:
+    """What rendering asks about this processor. Raises UnsupportedCpu below x86-64-v3."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -52,32 +44,33 @@ def host() -> Target:
             f"the native backend needs an x86-64-v3 processor; this one lacks {', '.join(missing)}. "
             'backend="reference" runs anywhere, slowly'
         )
+    return Machine(x86=x86, mask_registers=bool(features.get("avx512vl")))
+
+
+def _parse(text: str) -> tuple[Any, Any]:
+    """The module of ``text`` and a target machine for it (an engine takes its machine over)."""
+    import llvmlite.binding as llvm
+
+    host()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
-        features=features.flatten(),
+        features=llvm.get_host_cpu_features().flatten(),
         opt=2,
         reloc="pic",
         codemodel="small",
     )
-    return Target(machine, str(machine.triple), x86)
-
-
-def _parse(text: str) -> Any:
-    import llvmlite.binding as llvm
-
-    target = host()
     module = llvm.parse_assembly(text, llvm.create_context())
-    module.triple = target.triple
-    module.data_layout = str(target.machine.target_data)
+    module.triple = str(machine.triple)
+    module.data_layout = str(machine.target_data)
     module.verify()
-    return module
+    return module, machine
 
 
 def compile_llvm(text: str) -> Native:
     """Compile module text whose entries are ``run`` and ``one``."""
     import llvmlite.binding as llvm
 
-    engine = llvm.create_mcjit_compiler(_parse(text), host().machine)
+    engine = llvm.create_mcjit_compiler(*_parse(text))
     engine.finalize_object()
     run, one = (engine.get_function_address(name) for name in ("run", "one"))
     return Native(run, one, engine)
@@ -85,4 +78,5 @@ def compile_llvm(text: str) -> Native:
 
 def assembly(text: str) -> str:
     """The machine code of module text, as the target's assembly."""
-    return str(host().machine.emit_assembly(_parse(text)))
+    module, machine = _parse(text)
+    return str(machine.emit_assembly(module))

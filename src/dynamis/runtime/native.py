@@ -8,8 +8,6 @@ and the operands.
 from __future__ import annotations
 
 import ctypes
-import functools
-import struct
 import threading
 import time
 from collections.abc import Sequence
@@ -23,7 +21,7 @@ from ..codegen import Options, compile_ast
 from ..errors import DynamisError
 from ..kernel import Validated, account, op
 from ..kernel.fault import Fault
-from ..kernel.types import Type, Value, bits_number
+from ..kernel.types import Value, bits_number
 from ..lower import CallClass, KernelAst, lower
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
@@ -119,7 +117,7 @@ class NativeKernel:
             case "program":
                 return uops_to_string(list(self._linear(call).src))
             case "llvm":
-                return render_llvm(self._linear(call), x86=host().x86)
+                return render_llvm(self._linear(call), host())
             case "asm":
                 return assembly(self.stage("llvm"))
         raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
@@ -215,7 +213,7 @@ class NativeKernel:
 def _compile(module: op.Module, call: CallClass, options: Options, search: bool) -> _Program:
     ast = lower(module, call, search=search)
     linear = compile_ast(ast.root, options)
-    native = compile_llvm(render_llvm(linear, x86=host().x86))
+    native = compile_llvm(render_llvm(linear, host()))
     return _Program(native, parameters(linear), ast)
 
 

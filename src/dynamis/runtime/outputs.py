@@ -151,7 +151,7 @@ def _checked(port: Port, out: object) -> Array:
 def _shares_bytes(a: Array, b: Array) -> bool:
     """Whether two arrays share a byte; True where finding out would take too long."""
     try:
-        return bool(np.shares_memory(a, b, max_work=100_000))
+        return bool(np.shares_memory(a, b, max_work=100_000))  # type: ignore[arg-type]  # the stubs know -1 and 0 only
     except np.exceptions.TooHardError:
         return True
 

@@ -41,9 +41,7 @@ class ReferenceKernel:
 
         ``threads`` changes nothing: the interpreter uses the calling one."""
         manifest = self._validated.module.manifest
-        fields = [
-            _field(port, array) for port, array in zip(manifest.inputs, inputs, strict=True)
-        ]
+        fields = [_field(port, array) for port, array in zip(manifest.inputs, inputs, strict=True)]
         total = math.prod(extent)
         chunks = range(0, total, _CHUNK if progress else max(total, 1))
         for start in chunks:
@@ -52,9 +50,7 @@ class ReferenceKernel:
             if outcome.fault is not None:
                 return outcome.fault
             assert outcome.outputs is not None  # the interpreter gives outputs or a fault
-            for port, words, output in zip(
-                manifest.outputs, outcome.outputs, outputs, strict=True
-            ):
+            for port, words, output in zip(manifest.outputs, outcome.outputs, outputs, strict=True):
                 lanes = port.element.lanes
                 flat = output.reshape(-1)
                 flat[elements.start * lanes : elements.stop * lanes] = _words(port, words)

@@ -109,6 +109,13 @@ def _counter(u: Uop) -> Interval:
     return 0, _of(u.src[0])[1] - 1
 
 
+def _loaded(u: Uop) -> Interval | None:
+    place = u.src[0]  # a register whose writer stated the bounds of what it holds
+    while place.op in (Ops.INDEX, Ops.AFTER):
+        place = place.src[0]
+    return _param(place) if place.op is Ops.BUFFER and len(u.src) == 1 else None
+
+
 def _lanes(u: Uop) -> Interval | None:
     if not u.src:
         return None
@@ -290,6 +297,7 @@ _RULES: Final[dict[Op, Callable[[Uop], Interval | None]]] = {
     Ops.CONST: _const,
     Ops.PARAM: _param,
     Ops.BIND: _first,
+    Ops.LOAD: _loaded,
     Ops.RANGE: _counter,
     Ops.SPECIAL: _counter,
     Ops.STACK: _lanes,

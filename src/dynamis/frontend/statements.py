@@ -1,0 +1,393 @@
+"""Statements: assignment, branches and ways out.
+
+``break``, ``continue`` and ``return`` set flags that the compiler knows or carries as bools. What
+follows a branch that may leave runs under the flag, or, where one arm always leaves, inside the
+other arm, so that the usual guards (``if …: return``, ``if …: continue``) need no flag at all.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from ..kernel.tables import BinaryOp
+from ..kernel.types import Type
+from .builder import NEST_LIMIT, RETURNED
+from .calls import Calls
+from .draft import Draft, Ref, Slot
+from .flow import Flow, Leaves, leaves
+from .operators import SYMBOLS
+from .signature import annotation, value_type
+from .source import Node, SourceFunction
+from .values import Operand, PortOperand, Several, Typed, describe, spell
+
+if TYPE_CHECKING:
+    from .unit import Unit
+
+_UNSUPPORTED: dict[str, tuple[str, str]] = {
+    "FunctionDef": ("functions defined inside", "define the helper at module level"),
+    "AsyncFunctionDef": ("async functions", "define a plain helper at module level"),
+    "ClassDef": ("classes", "define it outside the kernel"),
+    "Delete": ("del", "leave the name; nothing is kept after the kernel"),
+    "With": ("with", "plain statements"),
+    "AsyncWith": ("async with", "plain statements"),
+    "AsyncFor": ("async for", "for i in range(…)"),
+    "Try": ("try", "an if that tests for the case"),
+    "TryStar": ("try", "an if that tests for the case"),
+    "Raise": ("raise", "return a value that says so"),
+    "Assert": ("assert", "an if that returns another value"),
+    "Import": ("import", "import at the top of the file"),
+    "ImportFrom": ("import", "import at the top of the file"),
+    "Global": ("global", "return the value, or pass it as a parameter"),
+    "Nonlocal": ("nonlocal", "return the value, or pass it as a parameter"),
+    "Match": ("match", "if / elif / else"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFlags:
+    """The names of a loop's flags."""
+
+    broke: str
+    continued: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a function returns: types, whether as a tuple, the outputs' names or the first return."""
+
+    types: tuple[Type, ...]
+    several: bool
+    names: tuple[str, ...] = ()
+    place: Node | None = None
+
+    def __str__(self) -> str:
+        types = ", ".join(spell(t) for t in self.types)
+        return f"a tuple ({types})" if self.several else types
+
+
+class Statements(Calls):
+    """Adds statements to expressions."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        source: SourceFunction,
+        flow: Flow,
+        *,
+        entry: bool,
+        results: Results | None,
+    ) -> None:
+        super().__init__(unit, source, flow, entry=entry)
+        self.loops: list[LoopFlags] = []
+        self.results = results
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        """Writes statements in order; what follows a way out runs only where it was not taken."""
+        rest = list(statements)
+        while rest:
+            s = rest.pop(0)
+            if isinstance(s, ast.If):
+                rest = self._if(s, rest)
+            else:
+                rest = self.statement(s, rest)
+            left = self._left(s)
+            if left is True:
+                return
+            if rest and left is not False:
+                self._guarded(s, left, rest)
+                return
+
+    @abstractmethod
+    def loop(self, s: ast.For | ast.While, rest: list[ast.stmt]) -> list[ast.stmt]:
+        """Writes a loop and gives the statements still to be written; ``loops.py`` has it."""
+
+    def statement(self, s: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
+        """Writes one statement that is no branch; gives the statements still to be written."""
+        match s:
+            case ast.Assign():
+                operand = self.expression(s.value)
+                for target in s.targets:
+                    self.store(target, operand, s.value)
+            case ast.AugAssign():
+                self._augmented(s)
+            case ast.AnnAssign():
+                self._annotated(s)
+            case ast.Return():
+                self._return(s)
+            case ast.Break() | ast.Continue():
+                flags = self.loops[-1]
+                self.env[flags.broke if isinstance(s, ast.Break) else flags.continued] = True
+            case ast.For() | ast.While():
+                return self.loop(s, rest)
+            case ast.Expr():
+                if not isinstance(s.value, ast.Constant) or isinstance(s.value.value, complex):
+                    self.expression(s.value)
+            case ast.Pass():
+                pass
+            case _:
+                self._unsupported_statement(s)
+        return rest
+
+    def _unsupported_statement(self, s: ast.stmt) -> NoReturn:
+        what, hint = _UNSUPPORTED.get(type(s).__name__, (type(s).__name__, ""))
+        span = self.source.span(s)
+        self.fail(span, f"kernels do not have {what}", found=what, hint=hint)
+
+    # Assignment
+
+    def store(self, target: ast.expr, operand: Operand, value_node: ast.expr) -> None:
+        """Assigns ``operand`` to a name, a vector's components or a tuple of targets."""
+        match target:
+            case ast.Name():
+                if isinstance(operand, Several):
+                    self.fail(
+                        value_node,
+                        f"a tuple cannot be kept in {target.id}",
+                        found=describe(operand),
+                        hint=f"{', '.join('abcdefgh'[: len(operand.items)])} = …",
+                    )
+                self._bind(target, value_node, operand)
+            case ast.Attribute():
+                self._store_components(target, operand, value_node)
+            case ast.Tuple() | ast.List():
+                self._unpack(target, operand, value_node)
+            case ast.Starred():
+                self.unsupported(target)
+            case _:
+                self._not_a_target(target)
+
+    def _bind(self, target: ast.Name, value_node: ast.expr, operand: Operand) -> None:
+        name = target.id
+        if name in self.ports:
+            self.fail(
+                target,
+                f"{name} is an input and cannot be assigned",
+                found=f"{name} = …",
+                hint="use another name",
+            )
+        if isinstance(operand, PortOperand):
+            operand = self.typed(value_node, operand)
+        self.assign(target, name, operand)
+
+    def _not_a_target(self, target: ast.expr) -> NoReturn:
+        text = ast.unparse(target)
+        hint = ""
+        if isinstance(target, ast.Subscript):
+            hint = "return the element of an output; v.x = … for a component of a vector"
+        self.fail(
+            target,
+            f"{text} cannot be assigned",
+            found=text,
+            expected="a name, a vector's component (v.x), or a tuple of them",
+            hint=hint,
+        )
+
+    def _unpack(
+        self, target: ast.Tuple | ast.List, operand: Operand, value_node: ast.expr
+    ) -> None:
+        for item in target.elts:
+            if isinstance(item, ast.Starred):
+                self.unsupported(item)
+        items: Sequence[Operand]
+        if isinstance(operand, Several):
+            items = operand.items
+        else:
+            value = self.typed(value_node, operand)
+            if not value.ty.is_vector:
+                self.fail(
+                    value_node,
+                    f"{spell(value.ty)} cannot be unpacked",
+                    found=spell(value.ty),
+                    expected="a tuple or a vector",
+                )
+            items = self.parts(value_node, value)
+        if len(items) != len(target.elts):
+            self.fail(
+                target,
+                f"{len(target.elts)} names for {len(items)} values",
+                found=ast.unparse(target),
+                expected=f"{len(items)} names",
+            )
+        for item, part in zip(target.elts, items, strict=True):
+            self.store(item, part, value_node)
+
+    def _store_components(
+        self, target: ast.Attribute, operand: Operand, value_node: ast.expr
+    ) -> None:
+        base = target.value
+        if not isinstance(base, ast.Name) or base.id not in self.flow.locals:
+            text = ast.unparse(target)
+            self.fail(
+                target,
+                f"{text} cannot be assigned: only components of the kernel's own names can",
+                found=text,
+                hint="copy it into a name first",
+            )
+        whole = self.typed(base, self.expression(base))
+        where = self.components(target, whole.ty, target.attr)
+        if len(set(where)) < len(where):
+            self.fail(
+                target, "a component is assigned twice", found=f".{target.attr}", expected="letters that differ"
+            )
+        given: list[Ref]
+        kind = whole.ty.component
+        if len(where) == 1:
+            given = [self.coerced(value_node, operand, kind, ast.unparse(target)).ref]
+        else:
+            value = self.typed(value_node, operand, kind)
+            if value.ty.component != kind or value.ty.lanes != len(where):
+                self.fail(
+                    value_node,
+                    f"{ast.unparse(target)} takes {len(where)} components of {spell(kind)}",
+                    found=spell(value.ty),
+                )
+            given = [p.ref for p in self.parts(value_node, value)]
+        refs = [p.ref for p in self.parts(target, whole)]
+        for k, ref in zip(where, given, strict=True):
+            refs[k] = ref
+        self.assign(base, base.id, self.construct(target, whole.ty, refs))
+
+    def _augmented(self, s: ast.AugAssign) -> None:
+        if isinstance(s.target, ast.Subscript):
+            self._not_a_target(s.target)
+        old = self.expression(s.target)
+        value = self.expression(s.value)
+        result = self.operate(s, s.op, old, value, (s.target, s.value))
+        if isinstance(s.target, ast.Name) and isinstance(result, Typed):
+            known = self.types.get(s.target.id)
+            if known is not None and known != result.ty:
+                symbol = SYMBOLS[type(s.op)]
+                self.fail(
+                    s,
+                    f"{s.target.id} is {spell(known)} and {symbol}= would make it {spell(result.ty)}",
+                    found=spell(result.ty),
+                    expected=spell(known),
+                    hint=f"start it as {spell(result.ty)}(…)",
+                    note=(
+                        f"{s.target.id} is first given its type here",
+                        self.first_assigned[s.target.id],
+                    ),
+                )
+        self.store(s.target, result, s.value)
+
+    def _annotated(self, s: ast.AnnAssign) -> None:
+        if not isinstance(s.target, ast.Name):
+            self._not_a_target(s.target)
+        name = s.target.id
+        ty = value_type(annotation(self.source, s.annotation))
+        if ty is None:
+            self.fail(
+                s.annotation,
+                f"{ast.unparse(s.annotation)} is not a value type",
+                found=ast.unparse(s.annotation),
+                expected="f32, i32, bool, vec2 … vec4 or ivec2 … ivec4",
+            )
+        known = self.types.setdefault(name, ty)
+        self.first_assigned.setdefault(name, self.source.span(s.target))
+        if known != ty:
+            self.retyped(s.target, name, ty, known)
+        if s.value is not None:
+            operand = self.expression(s.value)
+            value = self.coerced(s.value, operand, ty, name)
+            self.store(s.target, value, s.value)
+
+    # Branches
+
+    def _if(self, s: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+        condition = self.condition(s.test)
+        return self.branch(s, condition, s.body, s.orelse, rest)
+
+    def branch(
+        self,
+        node: Node,
+        condition: Ref,
+        then: list[ast.stmt],
+        otherwise: list[ast.stmt],
+        rest: list[ast.stmt],
+    ) -> list[ast.stmt]:
+        """An If over statements; ``rest`` goes into an arm where the other one always leaves."""
+        one, two = leaves(then), leaves(otherwise)
+        if rest and self.depth < NEST_LIMIT and (one is Leaves.ALWAYS) != (two is Leaves.ALWAYS):
+            if one is Leaves.ALWAYS:
+                otherwise = [*otherwise, *rest]
+            else:
+                then = [*then, *rest]
+            rest = []
+        self.choose(node, condition, lambda: self.block(then), lambda: self.block(otherwise))
+        return rest
+
+    def _flags(self) -> list[str]:
+        """The flags that end the statements being written, when one is set."""
+        inner = [self.loops[-1].broke, self.loops[-1].continued] if self.loops else []
+        return [*inner, RETURNED]
+
+    def _left(self, node: Node) -> bool | Ref:
+        """Whether a way out was taken: known, or a Bool."""
+        refs: list[Ref] = []
+        for flag in self._flags():
+            end = self.env.get(flag, False)
+            if end is True:
+                return True
+            if isinstance(end, Draft | Slot):
+                refs.append(end)
+        return self.either(node, refs) if refs else False
+
+    def _guarded(self, node: Node, left: Ref, rest: list[ast.stmt]) -> None:
+        flags = self._flags()
+
+        def taken() -> None:
+            unknown = [f for f in flags if not isinstance(self.env.get(f, False), bool)]
+            if len(unknown) == 1:
+                self.env[unknown[0]] = True
+
+        def not_taken() -> None:
+            for flag in flags:
+                if flag in self.env:
+                    self.env[flag] = False
+            self.block(rest)
+
+        self.choose(node, left, taken, not_taken)
+
+    def either(self, node: Node, refs: Sequence[Ref]) -> Ref:
+        """Whether any of some Bools holds."""
+        total = refs[0]
+        for ref in refs[1:]:
+            total = self.binary(node, BinaryOp.OR, total, ref, Type.BOOL)
+        return total
+
+    # Return
+
+    def _return(self, s: ast.Return) -> None:
+        if s.value is None:
+            self.fail(s, "return needs a value", found="return", hint="return the result")
+        operand = self.expression(s.value)
+        several = isinstance(operand, Several)
+        operands = operand.items if isinstance(operand, Several) else (operand,)
+        nodes = [s.value] * len(operands)
+        if isinstance(s.value, ast.Tuple):
+            nodes = list(s.value.elts)
+        if self.results is None:
+            types = tuple(self.typed(n, o).ty for n, o in zip(nodes, operands, strict=True))
+            self.results = Results(types, several, place=s.value)
+        results = self.results
+        note = None
+        if results.place is not None and results.place is not s.value:
+            note = ("the type of the result is given here", results.place)
+        if len(operands) != len(results.types) or several != results.several:
+            self.fail(
+                s.value,
+                f"{self.source.name} returns {results}",
+                found=describe(operand),
+                expected=str(results),
+                note=note,
+            )
+        for k, (node, part, ty) in enumerate(zip(nodes, operands, results.types, strict=True)):
+            name = f"%result{k}"
+            self.types[name] = ty
+            what = f"output {results.names[k]}" if results.names else "the result"
+            self.env[name] = self.coerced(node, part, ty, what, note).ref
+        self.env[RETURNED] = True
