@@ -13,3 +13,128 @@
 Here ``dynamis.kernel`` is the decorator; the Kernel IR lives in the package of the same name, which
 ``from dynamis.kernel import ...`` reaches.
 """
+
+from .api import Kernel, kernel
+from .errors import DynamisError
+from .frontend import KernelError
+from .frontend.surface import (
+    Grid,
+    HostValueError,
+    OutsideKernelError,
+    Rows,
+    abs,
+    add_wrap,
+    bits,
+    ceil,
+    clamp,
+    coord,
+    cross,
+    distance,
+    div,
+    domain,
+    dot,
+    element,
+    f32,
+    floor,
+    fma,
+    fract,
+    from_bits,
+    i32,
+    ivec2,
+    ivec3,
+    ivec4,
+    length,
+    max,
+    min,
+    mix,
+    mul_wrap,
+    normalize,
+    rem,
+    round,
+    sign,
+    smoothstep,
+    sqrt,
+    step,
+    sub_wrap,
+    trunc,
+    udiv,
+    ult,
+    urem,
+    ushr,
+    vec2,
+    vec3,
+    vec4,
+)
+from .kernel.fault import KernelFault
+from .runtime.arrays import unorm8
+from .runtime.errors import ArgumentError
+from .runtime.files import FileError
+from .runtime.images import read_image, write_image
+
+__version__ = "0.1.0"
+
+__all__ = [
+    # making and running kernels
+    "kernel",
+    "Kernel",
+    # value types and ports
+    "f32",
+    "i32",
+    "vec2",
+    "vec3",
+    "vec4",
+    "ivec2",
+    "ivec3",
+    "ivec4",
+    "Rows",
+    "Grid",
+    # where an element is
+    "coord",
+    "element",
+    "domain",
+    # mathematics
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "fract",
+    "sign",
+    "abs",
+    "sqrt",
+    "min",
+    "max",
+    "clamp",
+    "mix",
+    "step",
+    "smoothstep",
+    "fma",
+    "dot",
+    "length",
+    "normalize",
+    "cross",
+    "distance",
+    "div",
+    "rem",
+    "add_wrap",
+    "sub_wrap",
+    "mul_wrap",
+    "ult",
+    "udiv",
+    "urem",
+    "ushr",
+    "bits",
+    "from_bits",
+    # host arrays and pictures
+    "unorm8",
+    "read_image",
+    "write_image",
+    # errors
+    "DynamisError",
+    "KernelError",
+    "KernelFault",
+    "ArgumentError",
+    "FileError",
+    "OutsideKernelError",
+    "HostValueError",
+    "__version__",
+]

@@ -8,15 +8,15 @@ defined further down are found. Using one kernel from many threads at once is sa
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import time
 import types
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .frontend import compile_kernel
+from .frontend.signature import annotation, kernel_signature
+from .frontend.source import SourceFunction
 from .kernel import Validated, validate
 from .kernel.module import MAX_BUDGET, KernelId, Manifest, Module
 from .runtime import dispatch
@@ -57,7 +57,7 @@ class _Source:
         self._budget = budget
         self._lock = threading.RLock()
         self._validated: Validated | None = None
-        self._result_class: type[Any] | None = None
+        self._pack: Callable[[Sequence[Array]], Any] | None = None
         self._native: dict[int, NativeKernel] = {}
         self._seconds = 0.0
 
@@ -69,7 +69,7 @@ class _Source:
                     start = time.perf_counter()
                     module = compile_kernel(self.function, id=self._id, budget=self._budget)
                     validated = validate(module)
-                    self._result_class = _result_class(self.function, module)
+                    self._pack = _packing(self.function)
                     self._seconds += time.perf_counter() - start
                     self._validated = validated
         return self._validated
@@ -96,9 +96,8 @@ class _Source:
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
-        if self._result_class is not None:
-            return self._result_class(*arrays)
-        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+        assert self._pack is not None  # set before the module is
+        return self._pack(arrays)
 
 
 class Kernel:
@@ -255,17 +254,6 @@ def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
         raise ArgumentTypeError(
             f"@kernel takes a function written with def, not a {type(function).__name__}"
         )
-    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        raise ArgumentTypeError(
-            f"{function.__name__} is a generator or coroutine: a kernel is a plain function that "
-            "returns its element"
-        )
-    for name in inspect.signature(function).parameters:
-        if name in dispatch.OPTIONS:
-            raise ArgumentValueError(
-                f"{function.__name__} has a parameter named {name!r}, which is an option of every "
-                f"call ({', '.join(dispatch.OPTIONS)}): give it another name"
-            )
     return Kernel(_Source(function, id, budget))
 
 
@@ -284,18 +272,15 @@ def _options(width: int) -> Options:
     return Options(width=width)
 
 
-def _result_class(function: types.FunctionType, module: Module) -> type[Any] | None:
-    """The NamedTuple class that the function's return annotation names, if it does."""
-    annotation = function.__annotations__.get("return")
-    if isinstance(annotation, str):
-        closure = inspect.getclosurevars(function)
-        names: Mapping[str, Any] = {**function.__globals__, **closure.nonlocals}
-        node = typing.ForwardRef(annotation)
-        try:
-            annotation = eval(node.__forward_code__, dict(names))
-        except NameError:
-            return None  # a name in a scope that is gone: the frontend has judged it already
-    if not (isinstance(annotation, type) and issubclass(annotation, tuple)):
-        return None
-    fields = getattr(annotation, "_fields", None)
-    return annotation if fields == tuple(p.name for p in module.manifest.outputs) else None
+def _packing(function: types.FunctionType) -> Callable[[Sequence[Array]], Any]:
+    """How a call's outputs are returned, by the function's return annotation: one array, a tuple,
+    or the NamedTuple class it names."""
+    source = SourceFunction(function)
+    returns = source.tree.returns
+    assert returns is not None  # the frontend has accepted the signature
+    target = annotation(source, returns)
+    if isinstance(target, type) and issubclass(target, tuple):
+        return lambda arrays: target(*arrays)
+    if kernel_signature(source).several:
+        return tuple
+    return lambda arrays: arrays[0]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..api import BACKENDS, STAGES, Kernel
-from ..codegen.options import OptionError
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Module, Port, Shape
 from ..kernel.work import worst_work
@@ -125,6 +124,8 @@ def _kernel(file: Path, name: str | None, width: int | None) -> Kernel:
     kernel = choose(file, load_kernels(file), name)
     if width is None:
         return kernel
+    from ..codegen.options import OptionError  # brings the code generator: on demand
+
     try:
         return kernel.options(width=width)
     except OptionError as error:

@@ -1,6 +1,5 @@
 """The error of the dtype layer."""
 
-
 from dynamis.errors import DynamisError
 
 

@@ -156,6 +156,3 @@ def truncate(value: Number, dtype: Val) -> Number:
     if dtype.scalar.kind == "wide":
         return int(value)
     raise DtypeError("void has no values")
-
-
-

@@ -53,9 +53,10 @@ class Ptr:
     number of pointer lanes (at least 1). All `is_*` kind predicates are false.
     """
 
-    __slots__ = ("addrspace", "base", "order", "size", "tables", "v")
+    __slots__ = ("addrspace", "base", "lane", "order", "size", "tables", "v")
 
     base: Val
+    lane: "Ptr"  # itself: a pointer stands for no other dtype in a pattern
     addrspace: AddrSpace
     size: int
     v: int
@@ -172,6 +173,7 @@ def _intern(base: Val, addrspace: AddrSpace, size: int, v: int) -> Ptr:
         raise DtypeError(f"a pointer has at least one lane: {v}")
     ptr = object.__new__(Ptr)
     ptr.base = base
+    ptr.lane = ptr
     ptr.addrspace = addrspace
     ptr.size = int(size)
     ptr.v = int(v)

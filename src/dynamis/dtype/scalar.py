@@ -107,9 +107,7 @@ _ROWS: tuple[tuple[str, int, int, str, str, str, str, tuple[str, ...]], ...] = (
 SCALARS: Final[tuple[Scalar, ...]] = tuple(Scalar(i, *row) for i, row in enumerate(_ROWS))
 """Every scalar, in declaration order."""
 
-_BY_NAME: Final[dict[str, Scalar]] = {
-    name: s for s in SCALARS for name in (s.name, *s.other_names)
-}
+_BY_NAME: Final[dict[str, Scalar]] = {name: s for s in SCALARS for name in (s.name, *s.other_names)}
 
 
 def scalar_of_name(name: str) -> Scalar:

@@ -13,17 +13,19 @@ from dynamis.dtype.scalar import SCALARS, Scalar, scalar_of_name
 class Val:
     """A value dtype (scalar, count). Make one with `Val.of_scalar` or `vec`; compare with `is`.
 
-    `order` is a key of the total order over dtypes: every `Val` comes before every `Ptr`.
+    `lane` is the same scalar with one lane. `order` is a key of the total order over dtypes:
+    every `Val` comes before every `Ptr`.
     `tables` belongs to the layer above: the node tables of this dtype hang there.
     """
 
     __slots__ = (
-        "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "max", "min", "order",
-        "scalar", "tables",
+        "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane", "max", "min",
+        "order", "scalar", "tables",
     )  # fmt: skip
 
     scalar: Scalar
     count: int
+    lane: "Val"
     order: tuple[Any, ...]
     tables: dict[Any, dict[Any, Any]]
     is_bool: bool
@@ -68,7 +70,7 @@ class Val:
 
     def scalarize(self) -> "Val":
         """The same scalar with one lane."""
-        return _intern(self.scalar, 1)
+        return self.lane
 
     def vec(self, n: int) -> "Val":
         """The same scalar with `n` lanes; void and n = 1 are unchanged, n = 0 is allowed.
@@ -114,6 +116,7 @@ def _intern(scalar: Scalar, count: int) -> Val:
     val = object.__new__(Val)
     val.scalar = scalar
     val.count = count
+    val.lane = val if count == 1 else _intern(scalar, 1)
     val.order = (0, *scalar.order, count)
     val.tables = {}
     val.is_bool = scalar.is_bool

@@ -19,7 +19,17 @@ from ..kernel.types import Type, Value
 from .draft import Body, Build, Choice, Draft, End, Ref, Slot, may_fail
 from .flow import Flow
 from .source import Node, SourceFunction
-from .values import INT_MAX, INT_MIN, IntLiteral, Operand, PortOperand, Several, Typed, describe, spell
+from .values import (
+    INT_MAX,
+    INT_MIN,
+    IntLiteral,
+    Operand,
+    PortOperand,
+    Several,
+    Typed,
+    describe,
+    spell,
+)
 
 if TYPE_CHECKING:
     from .unit import Unit
@@ -91,16 +101,21 @@ class Builder:
             case IntLiteral(n):
                 if beside.component == Type.FLOAT:
                     return self.const(node, Value.of(Type.FLOAT, self._as_float(node, n)))
-                if not INT_MIN <= n <= INT_MAX:
-                    bits = (n & 0xFFFFFFFF) - (1 << 32)
-                    self.fail(
-                        node,
-                        f"{n} does not fit in i32",
-                        expected=f"a whole number from {INT_MIN} to {INT_MAX}",
-                        hint=f"{bits}, the i32 with these bits" if 0 <= n < 2**32 else f"{n}.0",
-                    )
-                return self.integer(node, n)
+                return self.integer(node, self.in_range(node, n))
         self.fail(node, "a value is needed here", found=describe(operand), hint=_use(operand))
+
+    def in_range(self, node: Node, n: int) -> int:
+        """``n``, which an i32 must hold."""
+        if not INT_MIN <= n <= INT_MAX:
+            bits = (n & 0xFFFFFFFF) - (1 << 32)
+            self.fail(
+                node,
+                f"{n} does not fit in i32",
+                found=str(n),
+                expected=f"a whole number from {INT_MIN} to {INT_MAX}",
+                hint=f"{bits}, the i32 with these bits" if 0 <= n < 2**32 else f"{n}.0",
+            )
+        return n
 
     def _as_float(self, node: Node, n: int) -> float:
         if abs(n) >= 2**128:
@@ -187,7 +202,7 @@ class Builder:
 
     @contextmanager
     def inside(self, body: Body, node: Node) -> Iterator[None]:
-        """Writes into ``body`` from here on, then comes back; ``body.ends`` is the env at its end."""
+        """Writes into ``body`` meanwhile; ``body.ends`` becomes the env at its end."""
         if self.depth >= MAX_BLOCK_DEPTH - 2:
             self.fail(
                 node,
@@ -253,12 +268,10 @@ class Builder:
         return body, ref
 
     def logical(self, node: Node, op: BinaryOp, a: Ref, body: Body, b: Ref) -> Ref:
-        """``a and b`` or ``a or b``, where ``body`` computes b: both at once where b cannot fail."""
+        """``a and b`` or ``a or b``, b computed by ``body``: an If only where that can fail."""
         if not may_fail(body):
             self.body.items += body.items
-            return self.add(
-                node, Type.BOOL, (a, b), lambda ids: Binary(op, ids[0], ids[1])
-            ).ref
+            return self.add(node, Type.BOOL, (a, b), lambda ids: Binary(op, ids[0], ids[1])).ref
         name = self.fresh("value", Type.BOOL)
         known = Body(ends={name: op is BinaryOp.OR})
         body.ends = {name: b}

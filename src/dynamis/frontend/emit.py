@@ -35,8 +35,8 @@ class Records:
 
 
 def field_name(name: str) -> str:
-    """``name`` as an ASCII identifier: ``π`` becomes ``u3c0``; the frontend's own lose their %."""
-    return "".join(c if c.isascii() else f"u{ord(c):x}" for c in name.lstrip("%"))
+    """The identifier for ``name``: the frontend's own names lose their %."""
+    return name.lstrip("%")
 
 
 def _unique(name: str, taken: set[str]) -> str:
@@ -180,9 +180,7 @@ class Emitter:
             if slot in self._needs.read:
                 whole = len(names) == 1
                 self._ids[slot] = (
-                    value
-                    if whole
-                    else self._add(out, self._types[name], Extract(value, k), span)
+                    value if whole else self._add(out, self._types[name], Extract(value, k), span)
                 )
 
     def _choice(self, item: Choice, out: list[Instruction]) -> None:

@@ -11,15 +11,15 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import NoReturn
 
-from ..kernel.op import Count, Size
 from ..kernel.module import index_type
+from ..kernel.op import Count, Size
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, Value, vector_of
+from . import surface
 from .diagnostics import suggestion
 from .draft import Draft, Ref, Slot
 from .operators import Operators
 from .source import Node, attribute_of
-from . import surface
 from .surface import swizzle
 from .values import (
     IntLiteral,
@@ -28,7 +28,6 @@ from .values import (
     PortOperand,
     Several,
     Typed,
-    describe,
     fits_float,
     literal_of,
     spell,
@@ -130,7 +129,7 @@ class Expressions(Operators):
 
     def _name(self, node: ast.Name) -> Operand:
         name = node.id
-        if name in self.flow.locals:
+        if name.startswith("%") or name in self.flow.locals:
             if node in self.flow.unassigned:
                 self._unassigned(node)
             if name in self.ports:
@@ -181,8 +180,15 @@ class Expressions(Operators):
 
     def _unknown(self, node: ast.Name) -> NoReturn:
         if node.id == self.source.name:
-            self.unit.recursion(self, node, self.source)
-        words = [*self.flow.locals, *self.source.visible(), *surface.__all__, "range", "float", "int"]
+            self.unit.recursion(self, node, self.source.function)
+        words = [
+            *self.flow.locals,
+            *self.source.visible(),
+            *surface.__all__,
+            "range",
+            "float",
+            "int",
+        ]
         close = suggestion(node.id, [w for w in words if not w.startswith("__")])
         if node.id in surface.__all__:
             close = f"dynamis.{node.id} (from dynamis import {node.id})"
@@ -295,11 +301,10 @@ class Expressions(Operators):
                 hint = f"{text}.at(vec2(column, row))"
         elif isinstance(operand, Typed) and operand.ty.is_vector:
             hint = f"{text}.x"
-            if isinstance(node.slice, ast.Constant) and node.slice.value in range(operand.ty.lanes):
-                hint = f"{text}.{'xyzw'[node.slice.value]}"
-        self.fail(
-            node, "kernels do not have subscripts", found=ast.unparse(node), hint=hint
-        )
+            match node.slice:
+                case ast.Constant(value=int() as k) if 0 <= k < operand.ty.lanes:
+                    hint = f"{text}.{'xyzw'[k]}"
+        self.fail(node, "kernels do not have subscripts", found=ast.unparse(node), hint=hint)
 
     # Conditions
 
@@ -312,7 +317,7 @@ class Expressions(Operators):
         first = self.condition(values[0])
         if len(values) == 1:
             return first
-        # Python's chain is ((a and b) and c): the left part is complete before the next is looked at.
+        # ((a and b) and c): the left part is complete before the next is looked at.
         result = first
         for value in values[1:]:
             result = self.short_circuit(node, op, result, self._later(value))

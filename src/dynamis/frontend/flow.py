@@ -99,11 +99,9 @@ def _completes(body: Stmts) -> bool:
 
 
 class Flow:
-    """The facts about one function. ``trips`` gives a loop's literal trip count, where it has one."""
+    """The facts about one function. ``trips`` gives the trip count of a loop over literals."""
 
-    def __init__(
-        self, function: ast.FunctionDef, trips: Callable[[ast.For], int | None]
-    ) -> None:
+    def __init__(self, function: ast.FunctionDef, trips: Callable[[ast.For], int | None]) -> None:
         self._trips = trips
         arguments = function.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

@@ -1,8 +1,8 @@
 """Python's operators on kernel values, with Python's meaning.
 
-``//`` floors and ``%`` takes the divisor's sign; on floats both follow CPython's ``float_divmod`` in
-f32, except that a zero divisor gives NaN. ``x ** n`` with a literal n from 0 to 64 multiplies by
-repeated squaring, most significant bit first: x, x*x or x*x*x …, each product checked (or rounded).
+``//`` floors and ``%`` takes the divisor's sign; on floats both follow CPython's ``float_divmod``
+in f32, except that a zero divisor gives NaN. ``x ** n`` with a literal n from 0 to 64 multiplies by
+repeated squaring, most significant bit first: each product is checked (ints) or rounded (floats).
 Shifts drop bits and take their count modulo 32, as the Kernel IR does.
 """
 
@@ -92,9 +92,7 @@ class Operators(Builder):
             divisor = _known_numbers(b)
             unsafe = (0, -1) if op is BinaryOp.DIV else (0,)
             fails = divisor is None or any(n in unsafe for n in divisor)
-        return self.add(
-            node, ty, (a, b), lambda ids: Binary(op, ids[0], ids[1]), fails=fails
-        ).ref
+        return self.add(node, ty, (a, b), lambda ids: Binary(op, ids[0], ids[1]), fails=fails).ref
 
     def intrinsic(self, node: Node, op: IntrinsicName, ty: Type, *args: Ref) -> Ref:
         """One Intrinsic instruction of result type ``ty``."""
@@ -120,9 +118,7 @@ class Operators(Builder):
 
     def part(self, node: Node, value: Typed, k: int) -> Typed:
         """Component ``k`` of a vector."""
-        return self.add(
-            node, value.ty.component, (value.ref,), lambda ids: Extract(ids[0], k)
-        )
+        return self.add(node, value.ty.component, (value.ref,), lambda ids: Extract(ids[0], k))
 
     def parts(self, node: Node, value: Typed) -> list[Typed]:
         """The components of a vector; a scalar is its own."""
@@ -173,7 +169,8 @@ class Operators(Builder):
                 node,
                 "/ of two whole numbers",
                 found=f"{spell(left.ty)} / {spell(right.ty)}",
-                hint=f"{x} // {y} (floors), dy.div({x}, {y}) (truncates), or {cast}({x}) / {cast}({y})",
+                hint=f"{x} // {y} (floors), dy.div({x}, {y}) (truncates), "
+                f"or {cast}({x}) / {cast}({y})",
             )
         if type(op) in _BOOLS and pair == (Type.BOOL, Type.BOOL):
             return Type.BOOL, left, right
@@ -321,7 +318,9 @@ class Operators(Builder):
         """``-a``, ``+a``, ``~a`` or ``not a``; the sign of a literal is part of it."""
         if isinstance(a, IntLiteral) and isinstance(op, ast.USub | ast.UAdd | ast.Invert):
             n = a.value
-            return IntLiteral(-n if isinstance(op, ast.USub) else ~n if isinstance(op, ast.Invert) else n)
+            return IntLiteral(
+                -n if isinstance(op, ast.USub) else ~n if isinstance(op, ast.Invert) else n
+            )
         if isinstance(op, ast.Not):
             return Typed(Type.BOOL, self.inverse(node, self.truth(side, a)))
         value = self.typed(side, a)
@@ -374,7 +373,8 @@ class Operators(Builder):
                 k = 0 if a.ty == Type.INT else 1
                 hint = f"f32({ast.unparse(sides[k])})"
             elif a.ty.is_vector and a.ty == b.ty:
-                hint = f"compare components: {ast.unparse(sides[0])}.x {symbol} {ast.unparse(sides[1])}.x"
+                x, y = (ast.unparse(s) for s in sides)
+                hint = f"compare components: {x}.x {symbol} {y}.x"
             self.fail(
                 node,
                 f"{symbol} cannot compare {spell(a.ty)} and {spell(b.ty)}",

@@ -57,7 +57,7 @@ class LoopFlags:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a function returns: types, whether as a tuple, the outputs' names or the first return."""
+    """What a function returns: types, whether in a tuple, outputs' names or where it is said."""
 
     types: tuple[Type, ...]
     several: bool
@@ -186,9 +186,7 @@ class Statements(Calls):
             hint=hint,
         )
 
-    def _unpack(
-        self, target: ast.Tuple | ast.List, operand: Operand, value_node: ast.expr
-    ) -> None:
+    def _unpack(self, target: ast.Tuple | ast.List, operand: Operand, value_node: ast.expr) -> None:
         for item in target.elts:
             if isinstance(item, ast.Starred):
                 self.unsupported(item)
@@ -231,7 +229,10 @@ class Statements(Calls):
         where = self.components(target, whole.ty, target.attr)
         if len(set(where)) < len(where):
             self.fail(
-                target, "a component is assigned twice", found=f".{target.attr}", expected="letters that differ"
+                target,
+                "a component is assigned twice",
+                found=f".{target.attr}",
+                expected="letters that differ",
             )
         given: list[Ref]
         kind = whole.ty.component
@@ -263,7 +264,7 @@ class Statements(Calls):
                 symbol = SYMBOLS[type(s.op)]
                 self.fail(
                     s,
-                    f"{s.target.id} is {spell(known)} and {symbol}= would make it {spell(result.ty)}",
+                    f"{s.target.id} is {spell(known)}, {symbol}= would make it {spell(result.ty)}",
                     found=spell(result.ty),
                     expected=spell(known),
                     hint=f"start it as {spell(result.ty)}(…)",

@@ -15,12 +15,15 @@ from ..kernel.tables import SIGNATURES
 from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 
-__all__ = """
-f32 i32 vec2 vec3 vec4 ivec2 ivec3 ivec4 Rows Grid coord element domain
-floor ceil round trunc fract sign abs sqrt min max clamp mix step smoothstep fma
-dot length normalize cross distance div rem
-add_wrap sub_wrap mul_wrap ult udiv urem ushr bits from_bits
-""".split()
+# fmt: off
+__all__ = [
+    "f32", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
+    "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
+    "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot", "length", "normalize",
+    "cross", "distance", "div", "rem", "add_wrap", "sub_wrap", "mul_wrap", "ult", "udiv", "urem",
+    "ushr", "bits", "from_bits",
+]
+# fmt: on
 
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 _LETTERS = ("xyzw", "rgba")
@@ -35,7 +38,7 @@ class HostValueError(DynamisError, ValueError):
 
 
 def swizzle(letters: str) -> tuple[int, ...] | None:
-    """The components that ``letters`` name (``xyzw`` or ``rgba``, one to four); None if they don't."""
+    """The components that one to four ``letters`` of ``xyzw`` or ``rgba`` name, or None."""
     for alphabet in _LETTERS:
         if 1 <= len(letters) <= 4 and all(c in alphabet for c in letters):
             return tuple(alphabet.index(c) for c in letters)
@@ -111,7 +114,7 @@ class Vector:
         return _CLASSES[type(self).__name__[:-1] + str(len(where))](*(self[k] for k in where))
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._numbers == other._numbers  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._numbers == other._numbers
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._numbers))
@@ -241,17 +244,15 @@ class _PortAnnotation(Generic[T]):
 
 
 class Rows(_PortAnnotation[T]):
-    """A port of elements in a row, ``Rows[T]``: a NumPy array of shape ``(n,)`` or ``(n, lanes)``."""
+    """A port of elements in a row: a NumPy array of shape ``(n,)`` or ``(n, lanes)``."""
 
 
 class Grid(_PortAnnotation[T]):
-    """A port of elements in a grid, ``Grid[T]``: a NumPy array of shape ``(h, w)`` or ``(h, w, lanes)``."""
+    """A port of elements in a grid: a NumPy array of shape ``(h, w)`` or ``(h, w, lanes)``."""
 
 
 class KernelFunction:
     """A function that exists inside kernels; calling it from plain Python raises."""
-
-    __slots__ = ("__doc__", "arguments", "name")
 
     def __init__(self, name: str, arguments: tuple[str, ...], meaning: str) -> None:
         self.name = name

@@ -71,7 +71,7 @@ def describe(operand: Operand) -> str:
 
 
 class NotAConstant(DynamisError):
-    """A host object is no constant of any value type, or not of the one asked for; the text says why."""
+    """A host object is no constant of any value type, or not of the one asked for."""
 
 
 def fits_float(x: float) -> bool:

@@ -81,7 +81,8 @@ def _fma(a: float, b: float, c: float) -> float:
     if total == 0:
         return product + c  # the IEEE sign of a zero sum
     drop = max(total.bit_length() - 24, 298 - 149)  # bits below the result's last place
-    return f32(math.ldexp(_shifted_to_even(total, drop), drop - 298))
+    rounded = f32(math.ldexp(_shifted_to_even(total, drop), drop - 298))
+    return math.copysign(rounded, total)  # a negative total may round to zero: to -0
 
 
 def _multiple(x: float) -> int:

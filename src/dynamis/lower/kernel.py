@@ -272,19 +272,25 @@ class _Lowering:
         self._body(loop.body.body[looks:], frame)
         self._flush()
         results = frame.values[loop.body.result]
-        for register, old, new in zip(registers, frame.carried, results, strict=True):
+        carried = frame.carried
+        for register, old, new in zip(registers, carried, results, strict=True):
             if new is not old:
                 register.write(new, self.scope)
         if counter is not None:
             counter.write(word.add(counter.read(), i32(1)), self.scope)
         stores = [d for r in own for d in r.deps if k in ranges(d) and d is not k]
-        closed = self._leave(unique([*stores, *self.scope]), [k], before)
+        closed = self._leave(unique([*stores, *(s for s in self.scope if s is not k)]), [k], before)
         self.scope, self.gate, self.pending, frame.carried, frame.index = outer
         for register in own:
             register.follow(closed)
         iterations = size if counter is None else counter.read()
         frame.iterations[instruction.id] = iterations, looks
-        return tuple(r.read() for r in registers)
+        return tuple(
+            start if new is old else register.read()
+            for register, start, old, new in zip(
+                registers, frame.values[loop.init], carried, results, strict=True
+            )
+        )
 
     def _carried_registers(
         self, ty: Type, loop: ir.Loop, size: Uop, frame: _Frame

@@ -9,7 +9,16 @@ through exact integers.
 
 import math
 
-from dynamis.dtype import Number, Val, bits_of, dyadic, round_exact, round_float, value_of_bits, wrap
+from dynamis.dtype import (
+    Number,
+    Val,
+    bits_of,
+    dyadic,
+    round_exact,
+    round_float,
+    value_of_bits,
+    wrap,
+)
 from dynamis.uop.errors import UopError
 
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from dynamis.dtype import AddrSpace, Dtype, Number, Val, bool_, float32, void, weakint
 from dynamis.uop.axis_type import AxisType
+from dynamis.uop.const import Const
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop, const_node, node
 from dynamis.uop.ops import Op, Ops
-from dynamis.uop.const import Const
 from dynamis.uop.payload import KernelInfo, ParamArg, RangeInfo
 
 # -- structure
@@ -379,7 +379,7 @@ KEEP: Final = _Keep()
 
 def replace(
     u: Uop, *, op: Op | None = None, src: Iterable[Uop] | None = None, arg: Any = KEEP,
-    dtype: Dtype | None = None, node_tag: str | None | _Keep = KEEP,
+    dtype: Dtype | None = None, node_tag: str | _Keep | None = KEEP,
 ) -> Uop:  # fmt: skip
     """`u` with some fields replaced; `u` itself when nothing differs.
 

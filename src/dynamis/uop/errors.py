@@ -22,5 +22,5 @@ class SpecError(UopError):
     """A node broke a rule of the stage it was checked for."""
 
 
-class BottomUpGate(Exception):  # noqa: N818  # the contract's name; a signal, not an error
+class BottomUpGate(Exception):  # the contract's name; a signal, not an error
     """Raised by a pre-matcher to keep the node as it is: no children, no post-matcher."""

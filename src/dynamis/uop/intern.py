@@ -6,10 +6,10 @@ in C, so keys hold integers, strings and identity-hashed objects only, never bar
 """
 
 import weakref
-from typing import Any, TypeVar
 
 # What WeakValueDictionary itself uses: takes an entry out at once, and only a dead one.
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # not in typeshed
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 

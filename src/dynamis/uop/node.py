@@ -11,10 +11,10 @@ import itertools
 from typing import Any, Final
 
 from dynamis.dtype import Dtype, Number, Val, bool_
+from dynamis.uop.const import Const
 from dynamis.uop.errors import UopError
 from dynamis.uop.intern import intern
 from dynamis.uop.ops import Op, Ops
-from dynamis.uop.const import Const
 
 _tags = itertools.count(1)
 _new = object.__new__

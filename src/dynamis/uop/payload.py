@@ -51,6 +51,12 @@ class Payload(metaclass=_Interned):
         """The fields in order."""
         return tuple([getattr(self, f.name) for f in fields(self)])  # type: ignore[arg-type]  # subclasses are dataclasses
 
+    def stated(self) -> list[tuple[str, Any]]:
+        """The (name, value) of the fields that differ from their default."""
+        told = fields(self)  # type: ignore[arg-type]  # as above
+        pairs = [(f, getattr(self, f.name)) for f in told]
+        return [(f.name, v) for f, v in pairs if v is not f.default]
+
     def key(self) -> tuple[Any, ...]:
         """The fields as an exact, hashable key."""
         return tuple([_atom(v) for v in self.values()])

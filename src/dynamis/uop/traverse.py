@@ -55,9 +55,7 @@ def _plain(root: Uop, order: list[Uop]) -> list[Uop]:
             n, rest = stack.pop()  # type: ignore[assignment]  # the iterator pushed above
 
 
-def _entered(
-    u: Uop, gate: Callable[[Uop], bool] | None, enter_calls: bool
-) -> tuple[Uop, ...]:
+def _entered(u: Uop, gate: Callable[[Uop], bool] | None, enter_calls: bool) -> tuple[Uop, ...]:
     if gate is not None and not gate(u):
         return ()
     return u.src[1:] if not enter_calls and u.op in (Ops.CALL, Ops.FUNCTION) else u.src

@@ -1,6 +1,8 @@
-"""Loads ``arithmetic.txt``: edge values of every operation with the words expected of it.
+"""Loads the cases that are kept as text.
 
-Out: ``Case``s, which any evaluator of the Kernel IR can be held against.
+``arithmetic.txt``: edge values of every operation with the words expected of it, as ``Case``s,
+which any evaluator of the Kernel IR can be held against. ``invalid.txt``: modules that are not
+valid.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from pathlib import Path
 
 from dynamis.kernel.arithmetic import Operation
 from dynamis.kernel.fault import FaultKind
+from dynamis.kernel.module import Module
+from dynamis.kernel.parse import parse
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
 from dynamis.kernel.types import PLAIN_TYPES, Number, Type, bits_number
 
-PATH = Path(__file__).with_name("arithmetic.txt")
+FOLDER = Path(__file__).parent
 FAULTS = {"overflow": FaultKind.OVERFLOW, "division": FaultKind.DIVISION_BY_ZERO}
 BINARY: dict[str, Operation] = {op.symbol: op for op in BinaryOp}
 UNARY: dict[str, Operation] = {op.symbol: op for op in UnaryOp}
@@ -46,8 +50,8 @@ class Case:
 
 
 def load() -> list[Case]:
-    """Every case of the file, in order."""
-    return list(_cases(PATH.read_text(encoding="ascii").splitlines()))
+    """Every case of ``arithmetic.txt``, in order."""
+    return list(_cases((FOLDER / "arithmetic.txt").read_text(encoding="ascii").splitlines()))
 
 
 def _cases(lines: list[str]) -> Iterator[Case]:
@@ -73,3 +77,15 @@ def _cases(lines: list[str]) -> Iterator[Case]:
 
 def _expected(word: str) -> int | FaultKind:
     return FAULTS[word] if word in FAULTS else int(word, 16)
+
+
+def load_invalid() -> list[tuple[int, str, str, Module]]:
+    """The modules of ``invalid.txt``: the rule each breaks, the path and the words of the error."""
+    text = (FOLDER / "invalid.txt").read_text(encoding="ascii")
+    found = []
+    for part in text.split("\nexpect rule ")[1:]:
+        head, _, body = part.partition("\n")
+        place, _, says = head.partition(" saying ")
+        rule, _, path = place.partition(" at ")
+        found.append((int(rule), path, says, parse(body)))
+    return found

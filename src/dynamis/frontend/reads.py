@@ -1,0 +1,204 @@
+"""What a kernel reads besides its values: conversions to a type, ports, the domain and coordinate.
+
+``port.sample()`` and the context functions are known to the entry alone; ``port.at(p)`` anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ..kernel.module import Shape, index_type
+from ..kernel.op import At, Coord, Domain, Element, Sample
+from ..kernel.tables import BinaryOp
+from ..kernel.tables import Intrinsic as IntrinsicName
+from ..kernel.types import Type, vector_of
+from . import surface
+from .diagnostics import suggestion
+from .draft import Ref
+from .maths import Maths
+from .values import IntLiteral, Operand, PortOperand, Typed, describe, spell
+
+CONTEXT = ("coord", "element", "domain")
+
+
+class Reads(Maths):
+    """Adds conversions, ports and context to math."""
+
+    # Conversions and constructors
+
+    def conversion_call(self, node: ast.Call, ty: Type) -> Operand:
+        if ty.is_vector:
+            return self._construct_vector(node, ty)
+        (argument,) = self.bind(node, spell(ty), ("x",))
+        operand = self.expression(argument)
+        value = self.typed(argument, operand, Type.FLOAT if ty == Type.FLOAT else Type.INT)
+        if not value.ty.is_scalar:
+            self.fail(
+                argument,
+                f"{spell(ty)} converts scalars",
+                found=spell(value.ty),
+                hint=self.conversion(argument, value, vector_of(ty, value.ty.lanes))
+                if ty != Type.BOOL
+                else "",
+            )
+        return self.convert(node, value, ty)
+
+    def convert(self, node: ast.expr, value: Typed, ty: Type) -> Typed:
+        """A scalar as another scalar type."""
+        if value.ty == ty:
+            return value
+        if ty == Type.BOOL:
+            zero = self.typed(node, IntLiteral(0), value.ty)
+            return Typed(ty, self.binary(node, BinaryOp.NOT_EQUAL, value.ref, zero.ref, ty))
+        op = IntrinsicName.TO_FLOAT if ty == Type.FLOAT else IntrinsicName.TO_INT
+        return Typed(ty, self.intrinsic(node, op, ty, value.ref))
+
+    def _construct_vector(self, node: ast.Call, ty: Type) -> Typed:
+        name = spell(ty)
+        if node.keywords:
+            self.fail(node.keywords[0], f"{name} takes no keyword arguments", hint=f"{name}(…)")
+        values = [self.typed(a, self.expression(a), ty) for a in node.args]
+        conversion = len(values) == 1 and values[0].ty.lanes == ty.lanes
+        refs: list[Ref] = []
+        for argument, value in zip(node.args, values, strict=True):
+            kind = value.ty.component
+            if kind == Type.BOOL or (kind == Type.FLOAT != ty.component and not conversion):
+                text = ast.unparse(argument)
+                cast = "f32" if ty.component == Type.FLOAT else "i32"
+                if value.ty.is_vector:
+                    cast = f"ivec{value.ty.lanes}"
+                self.fail(
+                    argument,
+                    f"{name} is made of {spell(ty.component)}",
+                    found=spell(value.ty),
+                    hint=f"{cast}({text})",
+                )
+            for part in self.parts(argument, value):
+                refs.append(self.convert(argument, part, ty.component).ref)
+        if len(refs) == 1:
+            refs *= ty.lanes
+        if len(refs) != ty.lanes:
+            self.fail(
+                node,
+                f"{name} takes {ty.lanes} components, not {len(refs)}",
+                found=ast.unparse(node),
+                expected=f"{ty.lanes} components in all, or one for every place",
+                hint=self._cut(node, values, ty, len(refs)),
+            )
+        return self.construct(node, ty, refs)
+
+    def _cut(self, node: ast.Call, values: list[Typed], ty: Type, found: int) -> str:
+        if len(values) == 1 and found > ty.lanes:
+            return f"{ast.unparse(node.args[0])}.{'xyzw'[: ty.lanes]}"
+        if found in (2, 3, 4):
+            return f"{spell(vector_of(ty.component, found))}(…) holds {found}"
+        return ""
+
+    # Methods of ports
+
+    def method(self, node: ast.Call) -> Operand:
+        if not isinstance(node.func, ast.Attribute):
+            if isinstance(node.func, ast.Name):
+                self.expression(node.func)
+            self.fail(
+                node.func,
+                f"{ast.unparse(node.func)} is a value, not a function",
+                expected="a function of dynamis or a plain function defined with def",
+            )
+        operand = self.expression(node.func.value)
+        name = node.func.attr
+        if not isinstance(operand, PortOperand):
+            self.fail(
+                node.func,
+                f"{describe(operand)} has no method {name}",
+                found=ast.unparse(node.func),
+                hint=f"dy.{name}(…)" if name in surface.__all__ else "",
+            )
+        index, port = operand.index, operand.port
+        if name == "sample":
+            self.bind(node, "sample", ())
+            self.entry_only(node, f"{port.name}.sample()")
+            if port.shape is not self.unit.shape:
+                self.fail(
+                    node,
+                    f"{port.name} is {port.shape.value}, the domain is {self.unit.shape.value}",
+                    found=ast.unparse(node),
+                    hint=f"{port.name}.at(…) with an address",
+                )
+            return self.add(node, port.element, (), lambda ids: Sample(index))
+        if name == "at":
+            ref = self._address(node, operand)
+            return self.add(node, port.element, (ref,), lambda ids: At(index, ids[0]))
+        if name in ("count", "size"):
+            self.fail(node, f"{name} is a value, not a method", hint=f"{port.name}.{name}")
+        known = {"linear": "interpolated reads are not in this version; at(p) reads one element"}
+        close = suggestion(name, ["sample", "at", "count", "size"])
+        self.fail(
+            node.func,
+            f"a port has no method {name}",
+            found=ast.unparse(node.func),
+            expected="sample(), at(p), count or size",
+            hint=known.get(name, f"{port.name}.{close}" if close else ""),
+        )
+
+    def _address(self, node: ast.Call, operand: PortOperand) -> Ref:
+        port = operand.port
+        two = port.shape is Shape.GRID
+        if two and len(node.args) == 2:
+            x, y = (ast.unparse(a) for a in node.args)
+            self.fail(
+                node.args[1],
+                "at takes one address",
+                found=ast.unparse(node),
+                expected="vec2(column, row)",
+                hint=f"{port.name}.at(vec2({x}, {y}))",
+            )
+        (argument,) = self.bind(node, "at", ("p",))
+        value = self.typed(argument, self.expression(argument))
+        if two and value.ty == Type.IVEC2:
+            refs = [self.convert(argument, p, Type.FLOAT).ref for p in self.parts(argument, value)]
+            return self.construct(argument, Type.VEC2, refs).ref
+        wanted = index_type(port.shape)
+        if value.ty != wanted:
+            text = ast.unparse(argument)
+            hint = f"i32({text})" if not two and value.ty == Type.FLOAT else ""
+            if two and value.ty.is_scalar:
+                hint = "vec2(column, row)"
+            elif two or value.ty.is_vector:
+                hint = f"{text}.xy" if two else f"{text}.x"
+            self.fail(
+                argument,
+                f"an address in {port.name} is {spell(wanted)}",
+                found=spell(value.ty),
+                expected=spell(wanted),
+                hint=hint,
+            )
+        return value.ref
+
+    # Context
+
+    def context(self, node: ast.Call, name: str) -> Typed:
+        self.entry_only(node, f"{name}()")
+        shape = self.unit.shape
+        if name == "element":
+            return self.add(node, Type.INT, (), lambda ids: Element())
+        if name == "domain":
+            return self.add(node, index_type(shape), (), lambda ids: Domain())
+        if shape is Shape.ROWS:
+            self.fail(
+                node,
+                "coord() is for kernels over a Grid",
+                found="coord() in a kernel whose outputs are Rows",
+                hint="element(), the index in the row",
+            )
+        return self.add(node, Type.VEC2, (), lambda ids: Coord())
+
+    def entry_only(self, node: ast.expr, what: str) -> None:
+        """Refuses ``what`` in a helper function."""
+        if not self.entry:
+            self.fail(
+                node,
+                f"{what} is known in the kernel itself, not in the helper {self.source.name}",
+                found=what,
+                hint=f"pass it as an argument: {self.source.name}(…, {what})",
+            )

@@ -1,0 +1,232 @@
+"""The validator: each rule rejects what breaks it, names the place, and lets the rest pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given, settings
+
+from dynamis.kernel import op, validate
+from dynamis.kernel import work as work_module
+from dynamis.kernel.module import (
+    MAX_BLOCK_DEPTH,
+    MAX_EXPANDED,
+    MAX_EXPANDED_DEPTH,
+    MAX_FRAME_WORDS,
+    Block,
+    Function,
+    Instruction,
+    Module,
+)
+from dynamis.kernel.types import Field, StructDef, Type, Value
+from dynamis.kernel.validate import ValidationError
+from dynamis.kernel.validate import __doc__ as RULES
+from tests.kernel.build import module, with_manifest
+from tests.kernel.cases import load_invalid
+from tests.kernel.strategies import modules
+
+F, I, B = Type.FLOAT, Type.INT, Type.BOOL  # noqa: E741
+ZERO = "%0: Float = const 0.0\nreturn %0"
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A module that breaks one rule: which, where, and what the message must say."""
+
+    rule: int
+    path: str
+    make: Callable[[], Module]
+    says: str = ""
+
+
+def entry(instructions: list[Instruction], results: tuple[int, ...] = (0,)) -> Module:
+    """A module whose entry is built of instructions as they stand."""
+    return replace(module(ZERO), entry=Function("main", (), tuple(instructions), results))
+
+
+def one(ty: Type, operation: op.Op) -> Module:
+    """A module whose entry is one instruction."""
+    return entry([Instruction(0, ty, operation)])
+
+
+def records(*structs: StructDef) -> Callable[[], Module]:
+    return lambda: replace(module(ZERO), structs=structs)
+
+
+def deep(depth: int) -> Module:
+    """Ifs nested ``depth`` deep in one function."""
+    condition = Instruction(0, B, op.Const(Value.of(B, True)))
+    block = Block((), 0)
+    inner = Instruction(depth, B, op.If(0, block, block))
+    for id in range(depth - 1, 0, -1):
+        inner = Instruction(id, B, op.If(0, Block((inner,), id + 1), block))
+    zero = Instruction(depth + 1, F, op.Const(Value.of(F, 0.0)))
+    return entry([condition, inner, zero], (depth + 1,))
+
+
+def chain(calls: int, leaves: int, width: int = 1) -> Module:
+    """Helpers of which each calls the one below ``width`` times; the lowest has ``leaves``
+    constants."""
+    constants = [Instruction(k, F, op.Const(Value.of(F, 0.0))) for k in range(leaves)]
+    functions = [Function("f", (), tuple(constants), (0,))]
+    for k in range(calls - 1):
+        many = tuple(Instruction(n, F, op.Call(k, ())) for n in range(width))
+        functions.append(Function("f", (), many, (0,)))
+    top = Function("main", (), (Instruction(0, F, op.Call(calls - 1, ())),), (0,))
+    return replace(module(ZERO), functions=tuple(functions), entry=top)
+
+
+def nearly_full(more: int) -> Module:
+    """261 calls of 1000 instructions, constants up to MAX_EXPANDED, and ``more`` of them."""
+    base = chain(1, 1000)
+    calls = [Instruction(k, F, op.Call(0, ())) for k in range(261)]
+    ids = range(261, 261 + MAX_EXPANDED - 261 * 1001 + more)
+    constants = [Instruction(k, F, op.Const(Value.of(F, 0.0))) for k in ids]
+    return replace(base, entry=Function("main", (), (*calls, *constants), (0,)))
+
+
+def wide_frame() -> Module:
+    structs = [StructDef("R0", tuple(Field(f"f{k}", F) for k in range(1024)))]
+    structs.append(StructDef("R1", tuple(Field(f"f{k}", Type.struct(0)) for k in range(32))))
+    args = (Type.struct(1),) * (MAX_FRAME_WORDS // 2**15 + 1)
+    helper = Function("f", args, (Instruction(0, F, op.Const(Value.of(F, 0.0))),), (0,))
+    return replace(module(ZERO), structs=tuple(structs), functions=(helper,))
+
+
+BAD = [
+    Bad(2, "structs.0.name", records(StructDef("a b", (Field("x", F),))), "'a b'"),
+    Bad(2, "structs.0.fields.0.name", records(StructDef("R", (Field("1", F),))), "'1'"),
+    Bad(3, "structs.0.fields.0.ty", records(StructDef("R", (Field("x", Type("Half")),))), "Half"),
+    Bad(
+        4,
+        "structs.64",
+        records(
+            StructDef("R", (Field("x", F),)),
+            *(StructDef("R", (Field("x", Type.struct(k)),)) for k in range(65)),
+        ),
+        "depth 65",
+    ),
+    Bad(
+        4,
+        "structs.15",
+        records(
+            StructDef("R", (Field("x", F), Field("y", F))),
+            *(StructDef("R", (Field("x", t := Type.struct(k)), Field("y", t))) for k in range(15)),
+        ),
+        "131071 parts",
+    ),
+    Bad(
+        9,
+        "manifest.params.0.default",
+        lambda: with_manifest(
+            base := module(ZERO),
+            params=(replace(base.manifest.params[0], default=Value(I, (2**32,))),),
+        ),
+    ),
+    Bad(12, "entry.name", lambda: replace(b := module(ZERO), entry=replace(b.entry, name="a-b"))),
+    Bad(16, "entry.bindings.0", lambda: entry_named("a b"), "'a b'"),
+    Bad(17, "functions.0.args.32", wide_frame),
+    Bad(18, "functions.17.%1", lambda: chain(20, 1, 2)),
+    Bad(18, f"entry.%{261 + MAX_EXPANDED - 261 * 1001}", lambda: nearly_full(1)),
+    Bad(19, "entry.%0", lambda: chain(MAX_EXPANDED_DEPTH + 1, 1)),
+    Bad(23, "entry." + "".join(f"%{k}.then." for k in range(1, 65)) + "%65", lambda: deep(65)),
+    Bad(24, "entry.%0", lambda: one(Type("Float", -2), op.Element())),
+    Bad(25, "entry.%0", lambda: one(F, op.Op())),
+    Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0, 0)))), "2 words"),
+    Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0x7FC00001,)))), "0x7fc00001"),
+    Bad(28, "entry.%0", lambda: one(B, op.Const(Value(B, (2,)))), "found 2"),
+    Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (-1,))))),
+    Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (10**5000,)))), "bits"),
+    Bad(28, "entry.%0", lambda: one(F, op.Const(Value(Type.struct(0), ())))),
+    Bad(29, "entry.%0", lambda: one(I, op.Count(-1))),
+]
+"""What text cannot spell; the rest is in ``cases/invalid.txt``."""
+
+WRITTEN = [Bad(rule, path, lambda m=made: m, says) for rule, path, says, made in load_invalid()]
+
+
+def entry_named(name: str) -> Module:
+    base = module(ZERO)
+    return replace(base, entry=replace(base.entry, bindings=((0, name),)))
+
+
+@pytest.mark.parametrize("bad", [*BAD, *WRITTEN], ids=lambda bad: f"rule{bad.rule}-{bad.path}")
+def test_a_broken_rule_is_named_with_its_path(bad: Bad) -> None:
+    with pytest.raises(ValidationError) as raised:
+        validate(bad.make())
+    assert (raised.value.rule, raised.value.path) == (bad.rule, bad.path), str(raised.value)
+    assert bad.says in str(raised.value)
+    assert f"(rule {bad.rule})" in str(raised.value)
+
+
+def test_every_rule_of_the_docstring_has_a_module_that_breaks_it() -> None:
+    numbers = [int(n) for n in re.findall(r"^ ?(\d+)\. ", RULES or "", re.M)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert {bad.rule for bad in (*BAD, *WRITTEN)} == set(numbers)
+
+
+def test_limits_are_reached_without_complaint() -> None:
+    validate(deep(MAX_BLOCK_DEPTH))
+    validate(chain(MAX_EXPANDED_DEPTH, 1))
+    validate(nearly_full(0))
+
+
+def test_a_module_nested_without_bound_is_refused_without_recursion() -> None:
+    with pytest.raises(ValidationError) as raised:
+        validate(deep(100_000))
+    assert raised.value.rule == 23
+
+
+def test_a_block_shared_by_two_to_the_64_paths_is_refused_at_once() -> None:
+    block = Block((Instruction(5, B, op.Const(Value.of(B, True))),), 5)
+    for _ in range(64):
+        block = Block((Instruction(5, B, op.If(0, block, block)),), 5)
+    condition = Instruction(0, B, op.Const(Value.of(B, True)))
+    with pytest.raises(ValidationError) as raised:
+        validate(entry([condition, Instruction(1, B, op.If(0, block, block))]))
+    assert raised.value.rule == 20
+
+
+def test_records_that_double_at_each_step_are_refused_by_their_size() -> None:
+    structs = [StructDef("R", (Field("x", F),))]
+    for k in range(62):
+        structs.append(StructDef("R", (Field("x", Type.struct(k)), Field("y", Type.struct(k)))))
+    with pytest.raises(ValidationError) as raised:
+        validate(replace(module(ZERO), structs=tuple(structs)))
+    assert raised.value.rule == 4
+
+
+def test_calls_that_double_at_each_step_are_refused_by_their_size() -> None:
+    with pytest.raises(ValidationError) as raised:
+        validate(chain(200, 1, 2))
+    assert raised.value.rule == 18
+
+
+@pytest.mark.parametrize("huge", [10**5000, -(10**5000)], ids=["above", "below"])
+def test_numbers_of_any_size_are_answered(huge: int) -> None:
+    broken = [
+        entry([Instruction(huge, F, op.Const(Value.of(F, 0.0)))]),
+        entry([Instruction(0, F, op.Sample(huge))]),
+        entry([Instruction(0, F, op.Unary(op.UnaryOp.NEG, huge))]),
+        entry([Instruction(0, Type("Struct", huge), op.Element())]),
+        entry([Instruction(0, F, op.Const(Value.of(F, 0.0)))], (huge,)),
+        entry([Instruction(0, F, op.Call(huge, ()))]),
+        with_manifest(module(ZERO), budget=huge),
+    ]
+    for bad in broken:
+        with pytest.raises(ValidationError):
+            validate(bad)
+
+
+@settings(max_examples=100, deadline=None)
+@given(modules())
+def test_random_modules_are_valid_and_stay_so_when_accounted(made: Module) -> None:
+    assert validate(made).module is made
+    validate(work_module.account(made))
+
+
+def test_an_unused_capability_may_be_required() -> None:
+    assert validate(module(ZERO, requires="field.read")).module.manifest.requires
