@@ -33,9 +33,8 @@ def run(
 
 def value_of(body: str, output: str = "Int", **more: object) -> list[object]:
     """What a kernel without inputs or parameters computes at its only element."""
-    made = module(
-        body, inputs=(), params=(), outputs=(f"out: Rows<{output}>",), **more  # type: ignore[arg-type]
-    )  # fmt: skip
+    ports = {"inputs": (), "params": (), "outputs": (f"out: Rows<{output}>",)}
+    made = module(body, **ports, **more)  # type: ignore[arg-type]
     outcome = run(made)
     assert outcome.fault is None
     assert outcome.outputs is not None
@@ -150,7 +149,8 @@ def test_a_scalar_beside_a_vector_meets_each_component() -> None:
 
 @pytest.mark.parametrize(("other", "equal"), [("(1.0, -0.0)", True), ("(1.0, 2.0)", False)])
 def test_vectors_are_equal_when_every_component_is(other: str, equal: bool) -> None:
-    made = f"%0: Vec2 = const Vec2(1.0, 0.0)\n%1: Vec2 = const Vec2{other}\n%2: Bool = %0 {{}} %1\nreturn %2"
+    values = f"%0: Vec2 = const Vec2(1.0, 0.0)\n%1: Vec2 = const Vec2{other}\n"
+    made = values + "%2: Bool = %0 {} %1\nreturn %2"
     assert value_of(made.format("=="), "Bool") == [equal]
     assert value_of(made.format("!="), "Bool") == [not equal]
 
@@ -173,7 +173,13 @@ def test_records_are_built_nested_and_taken_apart() -> None:
 
 def test_helpers_take_arguments_and_call_helpers_below() -> None:
     double = "double(Int) {\n%0: Int = arg 0\n%1: Int = %0 + %0\nreturn %1\n}"
-    less = "f(Int, Int) {\n%0: Int = arg 1\n%1: Int = call 0(%0)\n%2: Int = arg 0\n%3: Int = %1 - %2\nreturn %3\n}"
+    less = """f(Int, Int) {
+        %0: Int = arg 1
+        %1: Int = call 0(%0)
+        %2: Int = arg 0
+        %3: Int = %1 - %2
+        return %3
+    }"""
     body = "%0: Int = const 5\n%1: Int = const 20\n%2: Int = call 1(%0, %1)\nreturn %2"
     assert value_of(body, functions=(double, less)) == [35]
 
@@ -238,11 +244,20 @@ def test_the_test_sees_the_carried_value() -> None:
     assert value_of(body, "Float") == [64.0]
 
 
-FAILING_TEST = (
-    "%0: Int = const 0\n%1: Int = loop {count} init %0 until {{\n%2: Int = index\n"
-    "%3: Int = const 3\n%4: Int = %3 - %2\n%5: Int = %3 / %4\n%6: Bool = %5 > %3\nyield %6\n}} do {{\n"
-    "%7: Int = carried\nyield %7\n}}\nreturn %1"
-)
+FAILING_TEST = """
+%0: Int = const 0
+%1: Int = loop {count} init %0 until {{
+  %2: Int = index
+  %3: Int = const 3
+  %4: Int = %3 - %2
+  %5: Int = %3 / %4
+  %6: Bool = %5 > %3
+  yield %6
+}} do {{
+  %7: Int = carried
+  yield %7
+}}
+return %1"""
 
 
 def test_the_test_is_not_evaluated_after_the_last_iteration() -> None:
@@ -257,11 +272,23 @@ def test_a_fault_in_the_test_counts() -> None:
 
 
 def test_index_and_carried_are_those_of_the_innermost_loop() -> None:
-    body = (
-        "%0: Int = const 0\n%1: Int = loop 3 init %0 do {\n%2: Int = carried\n%3: Int = index\n"
-        "%4: Int = loop 2 init %2 do {\n%5: Int = carried\n%6: Int = index\n%7: Int = %3 * %3\n"
-        "%8: Int = %5 + %7\n%9: Int = %8 + %6\nyield %9\n}\n%10: Int = %4 + %3\nyield %10\n}\nreturn %1"
-    )
+    body = """
+        %0: Int = const 0
+        %1: Int = loop 3 init %0 do {
+          %2: Int = carried
+          %3: Int = index
+          %4: Int = loop 2 init %2 do {
+            %5: Int = carried
+            %6: Int = index
+            %7: Int = %3 * %3
+            %8: Int = %5 + %7
+            %9: Int = %8 + %6
+            yield %9
+          }
+          %10: Int = %4 + %3
+          yield %10
+        }
+        return %1"""
     expected = 0
     for i in range(3):
         for j in range(2):
@@ -291,8 +318,11 @@ def test_the_first_element_that_fails_is_named_with_its_operands_and_span() -> N
 
 def test_the_first_failing_component_gives_the_operands() -> None:
     made = module(
-        "%0: IVec3 = const IVec3(1, 2147483647, 2147483646)\n%1: Int = const 5\n%2: IVec3 = %0 + %1\n"
-        "return %2",
+        """
+        %0: IVec3 = const IVec3(1, 2147483647, 2147483646)
+        %1: Int = const 5
+        %2: IVec3 = %0 + %1
+        return %2""",
         inputs=(),
         params=(),
         outputs=("out: Rows<IVec3>",),

@@ -74,7 +74,7 @@ def run(
     inputs: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[INPUT]...",
+            metavar="INPUT",
             help="One file per input of the kernel: a picture, or an array as .npy.",
             show_default=False,
         ),
@@ -178,9 +178,9 @@ def show(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from .. import __version__
 
-        typer.echo(f"dynamis {version('dynamis')}")
+        typer.echo(f"dynamis {__version__}")
         raise typer.Exit
 
 

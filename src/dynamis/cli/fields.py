@@ -37,7 +37,11 @@ _LUMA = (0.2126, 0.7152, 0.0722)  # Rec. ITU-R BT.709
 
 
 def check_target(port: Port, path: Path) -> None:
-    """Refuse an output file that could not hold this output, before anything runs."""
+    """Refuse an output file that could not hold this output, before anything runs.
+
+    Raises UsageError, or ArgumentValueError for a suffix that names no format."""
+    if not path.parent.is_dir():
+        raise UsageError("--output", f"there is no folder {path.parent}")
     if _is_npy(path):
         return
     picture_format(path)
@@ -54,7 +58,7 @@ def read_input(port: Port, path: Path) -> Array:
         return read_npy(path)
     if port.shape is not Shape.GRID or port.element.lanes == 2:
         raise UsageError(
-            "INPUTS",
+            "INPUT",
             f"{path}: input {port.name!r} ({spell_port(port)}) takes a .npy file, not a picture",
         )
     rgba = read_image(path)

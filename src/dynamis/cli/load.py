@@ -14,6 +14,8 @@ from pathlib import Path
 
 from ..api import Kernel
 from ..errors import DynamisError
+from ..frontend import KernelError
+from ..kernel.fault import KernelFault
 from ..runtime.errors import did_you_mean
 
 
@@ -72,8 +74,8 @@ def _run(path: Path) -> types.ModuleType:
         sys.path.insert(0, str(full.parent))  # its own imports work as when it is run
     try:
         exec(code, module.__dict__)
-    except DynamisError:
-        raise
+    except (KernelError, KernelFault):
+        raise  # they name the user's line themselves
     except (Exception, SystemExit) as error:
         raise LoadError(_failure_text(full, error)) from error
     return module
@@ -89,9 +91,13 @@ def _syntax_text(path: Path, error: SyntaxError | ValueError) -> str:
     return text
 
 
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
 def _failure_text(full: Path, error: BaseException) -> str:
     """What the file raised, at the deepest of its own lines that took part."""
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    what = str(error) if isinstance(error, DynamisError) else _named(error)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(full)]
     if not own:

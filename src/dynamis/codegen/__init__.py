@@ -8,7 +8,9 @@ words, ``decompose`` writes out ops that machines lack, ``class_accesses`` finds
 
 from __future__ import annotations
 
-from ..uop import Uop, simplify
+import os
+
+from ..uop import Uop, simplify, spec_kernel, spec_program, type_verify
 from .access import class_accesses
 from .decompose import decompose
 from .linearize import linearize
@@ -21,10 +23,20 @@ __all__ = ["WIDTHS", "OptionError", "Options", "compile_ast"]
 
 
 def compile_ast(root: Uop, options: Options) -> Uop:
-    """The LINEAR program of a kernel AST at ``options.width`` lanes."""
+    """The LINEAR program of a kernel AST at ``options.width`` lanes.
+
+    With ``DYNAMIS_VERIFY`` set in the environment the AST and the program are checked against
+    their specs (the project's tests set it). Raises SpecError then.
+    """
+    verify = bool(os.environ.get("DYNAMIS_VERIFY"))
+    if verify:
+        type_verify(root, spec_kernel)
     root, lane = split_domain(simplify(root), options.width)
     root = bind_threads(root)
     if lane is not None:
         root = vectorize(root, lane)
     root = prune_registers(simplify(decompose(root)))
-    return linearize(simplify(class_accesses(root)))
+    program = linearize(simplify(class_accesses(root)))
+    if verify:
+        type_verify(program, spec_program)
+    return program

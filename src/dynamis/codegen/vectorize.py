@@ -144,6 +144,8 @@ class _Vectorizer:
             case Ops.BUFFER if u in self.variance.registers:
                 dtype = Ptr.create(u.dtype.base, addrspace=AddrSpace.REG, size=self.width)
                 return replace(u, dtype=dtype)
+            case Ops.AFTER:
+                return replace(u, src=src, dtype=src[0].dtype)
             case Ops.INDEX if storage_of(u) in self.variance.registers:
                 return index(ptr=src[0], idxs=[self.lanes])
             case Ops.RANGE if u in self.variance.divergent:

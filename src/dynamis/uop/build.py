@@ -130,7 +130,7 @@ def reserve_buffer_slots(n: int) -> None:
 
 
 def const(value: Const, srcs: Iterable[Uop] = ()) -> Uop:
-    """A constant of its own dtype; `srcs` are scheduling dependencies (none in a kernel). Shared."""
+    """A constant of its own dtype; `srcs` are dependencies (none in a kernel). Shared."""
     return node(Ops.CONST, value.dtype, tuple(srcs), value)
 
 
@@ -229,7 +229,7 @@ def load(
 
 
 def store(*, dst: Uop, value: Uop, gate: Uop | None = None) -> Uop:
-    """Write `value` at `dst`, where the bool `gate` holds: src (dst, value[, gate]). Void. Shared."""
+    """Write `value` at `dst` where `gate` holds: src (dst, value[, gate]). Void. Shared."""
     return node(Ops.STORE, void, (dst, value) if gate is None else (dst, value, gate))
 
 

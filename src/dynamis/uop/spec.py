@@ -250,7 +250,8 @@ def _end(u: Uop) -> str:
 def _break(u: Uop) -> str:
     return _first(
         (u.dtype is not void, "a BREAK is void"),
-        (len(u.src) != 1 or not u.src[0].dtype.is_bool, "a BREAK has one bool source"),
+        (len(u.src) < 2 or not u.src[0].dtype.is_bool, "a BREAK has a bool and its loop"),
+        (len(u.src) > 1 and u.src[1].op is not Ops.RANGE, "a BREAK leaves a RANGE"),
     )
 
 

@@ -9,6 +9,7 @@ from dynamis.uop.folding import val
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop, const_node, node
 from dynamis.uop.ops import Ops
+from dynamis.uop.symbolic_int import INTS
 from dynamis.uop.upat import UPat
 
 x, y, z = (UPat.var(name) for name in "xyz")
@@ -70,7 +71,7 @@ CASTS: Final = [
 LANES: Final = [
     Rule(
         "(a, b, ...)[c] -> lane c",
-        UPat(Ops.INDEX, src=(UPat(Ops.STACK, name="s"), UPat.cvar("c0"))),
+        UPat(Ops.INDEX, src=(UPat(Ops.STACK, name="s"), UPat.cvar("c0", INTS))),
         _lane,
     ),
 ]

@@ -19,6 +19,7 @@ from dynamis.uop.upat import UPat
 FLOATS: Final[tuple[Val, ...]] = (float16, bfloat16, float32, float64)
 
 x, y, z = (UPat.var(name, FLOATS) for name in "xyz")
+negative = -x
 zero = UPat(Ops.CONST, dtype=FLOATS, value=0.0, name="c0")  # either zero: the sign is asked below
 c0, c1 = UPat.cvar("c0", FLOATS), UPat.cvar("c1", FLOATS)
 
@@ -54,9 +55,9 @@ RULES: Final = [
     Rule("x * -1 -> -x", x * -1, lambda x: -x),
     Rule("x / 1 -> x", x / 1, lambda x: x),
     Rule("x / 2**k -> x * 2**-k", x / c0, _times_inverse),
-    Rule("-(-x) -> x", -(-x), lambda x: x),
+    Rule("-(-x) -> x", -negative, lambda x: x),
     Rule("x + -y -> x - y", x + -y, lambda x, y: x - y),
-    Rule("x - -y -> x + y", x - -y, lambda x, y: x + y),
+    Rule("x - -y -> x + y", x - (-y), lambda x, y: x + y),
     Rule("-x * -y -> x * y", -x * -y, lambda x, y: x * y),
     Rule("-x / -y -> x / y", -x / -y, lambda x, y: x / y),
     Rule("-x * c -> x * -c", -x * c0, lambda x, c0: x * fold(Ops.NEG, c0)),

@@ -21,6 +21,7 @@ INTS: Final[tuple[Val, ...]] = (
 )  # fmt: skip
 
 x, y, z = (UPat.var(name, INTS) for name in "xyz")
+negative = -x
 zero = UPat.const(0, INTS)
 c0, c1 = UPat.cvar("c0", INTS), UPat.cvar("c1", INTS)
 # a constant in each lane, or one for all; `fold` and `is_constant` tell which
@@ -55,7 +56,7 @@ IDENTITIES: Final = [
     Rule("x - 0 -> x", x - 0, lambda x: x),
     Rule("0 - x -> -x", 0 - x, lambda x: -x),
     Rule("x - x -> 0", x - x, lambda x: num(x, 0)),
-    Rule("-(-x) -> x", -(-x), lambda x: x),
+    Rule("-(-x) -> x", -negative, lambda x: x),
     Rule("x * 1 -> x", x * 1, lambda x: x),
     Rule("x * 0 -> 0", x * 0, lambda x: num(x, 0)),
     Rule("x * -1 -> -x", x * c0, lambda x, c0: -x if _is_ones(c0) else None),
@@ -76,7 +77,7 @@ IDENTITIES: Final = [
 NEGATION: Final = [
     Rule("x - k -> x + -k", x - k0, lambda x, k0: _plus(x, fold(Ops.NEG, k0))),
     Rule("x + -y -> x - y", x + -y, lambda x, y: x - y),
-    Rule("x - -y -> x + y", x - -y, lambda x, y: x + y),
+    Rule("x - -y -> x + y", x - (-y), lambda x, y: x + y),
     Rule("-(x - y) -> y - x", -(x - y), lambda x, y: y - x),
     Rule("-(x + k) -> -k - x", -(x + k0), lambda x, k0: (k := fold(Ops.NEG, k0)) and k - x),
     Rule("-x * k -> x * -k", -x * k0, lambda x, k0: _with(Ops.MUL, x, fold(Ops.NEG, k0))),
@@ -188,7 +189,7 @@ def _first_lane_zero(x: Uop, k0: Uop) -> Uop | None:
     if k0.op is not Ops.STACK or not is_constant(k0) or is_constant(x) or val(k0.src[0]) == 0:
         return None
     first = k0.src[0]
-    return alu(Ops.ADD, alu(Ops.ADD, x, first), fold(Ops.SUB, k0, first) or k0)
+    return _plus(alu(Ops.ADD, x, first), fold(Ops.SUB, k0, first))
 
 
 # Constants go outwards, where they meet: first the one for all lanes, then the one for each lane.
@@ -222,7 +223,7 @@ def _quotient_is_fixed(x: Uop, c: Uop) -> Uop | None:
 
 
 def _take_out(u: Uop, n: Uop, y: Uop | None, c0: Uop, c1: Uop, x: Uop) -> Uop | None:
-    """(x*c0 + y) // c1 or % c1 with c1 a divisor of c0: the multiple leaves. `n` is the dividend."""
+    """(x*c0 + y) // c1 or % c1 , c1 a divisor of c0: the multiple leaves. `n` is the dividend."""
     a, b = val(c0), val(c1)
     if b == 0 or a % b or not cannot_wrap(n):
         return None
@@ -249,6 +250,7 @@ def _quotient_one(x: Uop) -> Uop | None:
     return num(x, 1) if x.vmin > 0 or x.vmax < 0 else None
 
 
+_FLOORDIV, _FLOORMOD, _CDIV = (Ops.FLOORDIV,), (Ops.FLOORMOD,), (Ops.CDIV,)
 _DIV = (Ops.FLOORDIV, Ops.CDIV)
 _MOD = (Ops.FLOORMOD, Ops.CMOD)
 _dividend = UPat(Ops.ADD, src=[x * c0, y], name="n")
@@ -281,25 +283,23 @@ DIVISION: Final = [
         x.cmod(c0),
         lambda x, c0: x if -abs(val(c0)) < x.vmin and x.vmax < abs(val(c0)) else None,
     ),
-    Rule(
-        "(x // c0) // c1 -> x // (c0*c1)", _either((Ops.FLOORDIV,), x // c0, c1), _nested_quotient
-    ),
+    Rule("(x // c0) // c1 -> x // (c0*c1)", _either(_FLOORDIV, x // c0, c1), _nested_quotient),
     Rule(
         "cdiv(cdiv(x, c0), c1) -> cdiv(x, c0*c1)",
-        _either((Ops.CDIV,), x.cdiv(c0), c1),
+        _either(_CDIV, x.cdiv(c0), c1),
         _nested_quotient,
     ),
-    Rule("(x % (k*c1)) % c1 -> x % c1", _either((Ops.FLOORMOD,), x % c0, c1), _wider_period),
-    Rule("(x*(k*c) + y) // c -> x*k + y // c", _either((Ops.FLOORDIV,), _dividend, c1), _take_out),
-    Rule("(x*(k*c) + y) % c -> y % c", _either((Ops.FLOORMOD,), _dividend, c1), _take_out),
+    Rule("(x % (k*c1)) % c1 -> x % c1", _either(_FLOORMOD, x % c0, c1), _wider_period),
+    Rule("(x*(k*c) + y) // c -> x*k + y // c", _either(_FLOORDIV, _dividend, c1), _take_out),
+    Rule("(x*(k*c) + y) % c -> y % c", _either(_FLOORMOD, _dividend, c1), _take_out),
     Rule(
         "(x*(k*c)) // c -> x*k",
-        _either((Ops.FLOORDIV,), _multiple, c1),
+        _either(_FLOORDIV, _multiple, c1),
         lambda u, n, c0, c1, x: _take_out(u, n, None, c0, c1, x),
     ),
     Rule(
         "(x*(k*c)) % c -> 0",
-        _either((Ops.FLOORMOD,), _multiple, c1),
+        _either(_FLOORMOD, _multiple, c1),
         lambda u, n, c0, c1, x: _take_out(u, n, None, c0, c1, x),
     ),
 ]

@@ -1,0 +1,102 @@
+"""Vectorising: what stays uniform, what gets lanes, which loops diverge."""
+
+from __future__ import annotations
+
+import dynamis as dy
+from dynamis import Grid, Rows, f32, i32
+from dynamis.codegen import Options, compile_ast
+from dynamis.codegen.split import bind_threads, split_domain
+from dynamis.codegen.vectorize import Variance, vectorize
+from dynamis.kernel import account
+from dynamis.lower import CallClass, lower
+from dynamis.uop import Ops, Uop, shape, simplify, toposort
+
+
+def vector_form(kernel: dy.Kernel, width: int = 8) -> Uop:
+    module = account(kernel.module)
+    root = lower(module, CallClass((True,) * len(module.manifest.inputs))).root
+    split, lane = split_domain(simplify(root), width)
+    assert lane is not None
+    return simplify(vectorize(bind_threads(split), lane))
+
+
+def nodes(root: Uop, op: object) -> list[Uop]:
+    return [u for u in toposort(root) if u.op is op]
+
+
+@dy.kernel
+def by_row() -> Grid[f32]:
+    return dy.sqrt(dy.coord().y)
+
+
+@dy.kernel
+def by_column() -> Grid[f32]:
+    return dy.sqrt(dy.coord().x)
+
+
+@dy.kernel
+def uniform_loop(a: Rows[f32], n: i32 = 4) -> Rows[f32]:
+    total = 0.0
+    for k in range(n):
+        total += a.at(dy.element() + k)
+    return total
+
+
+@dy.kernel
+def divergent_loop(a: Rows[f32]) -> Rows[i32]:
+    x = a.sample()
+    n = 0
+    for k in range(100):
+        if x > 50.0:
+            break
+        x = x + x
+        n += 1
+    return n
+
+
+def test_a_value_of_the_row_stays_uniform() -> None:
+    (root,) = nodes(vector_form(by_row), Ops.SQRT)
+    assert shape(root) == ()
+
+
+def test_a_value_of_the_column_gets_lanes() -> None:
+    (root,) = nodes(vector_form(by_column), Ops.SQRT)
+    assert shape(root) == (8,)
+
+
+def test_a_loop_of_uniform_length_keeps_no_mask() -> None:
+    root = vector_form(uniform_loop)
+    assert all(shape(b.src[0]) == () for b in nodes(root, Ops.BREAK))
+    registers = [u for u in nodes(root, Ops.BUFFER) if u.dtype.base.is_bool and u.dtype.size > 1]
+    masks = [u for u in registers if u.dtype.size == 8]
+    assert len(masks) <= 1  # the fault flag of the address; no live mask
+
+
+def test_a_loop_that_ends_lane_by_lane_is_left_when_every_lane_is_done() -> None:
+    root = vector_form(divergent_loop)
+    (leave,) = nodes(root, Ops.BREAK)
+    assert shape(leave.src[0]) == (8,)
+
+
+def test_only_what_is_read_after_a_divergent_loop_is_frozen() -> None:
+    root = vector_form(divergent_loop)
+    gated = [u.src[0].dtype for u in nodes(root, Ops.STORE) if len(u.src) == 3]
+    names = sorted(str(d) for d in gated)
+    assert "f32" not in names  # x runs on in finished lanes
+    assert "i32" in names  # n is read after the loop
+
+
+def test_variance_finds_the_divergent_loop() -> None:
+    module = account(divergent_loop.module)
+    root = lower(module, CallClass((True,))).root
+    split, lane = split_domain(root, 4)
+    assert lane is not None
+    found = Variance(toposort(split), lane)
+    assert len(found.divergent) == 1
+
+
+def test_one_lane_needs_no_masks() -> None:
+    module = account(divergent_loop.module)
+    program = compile_ast(lower(module, CallClass((True,))).root, Options(width=1))
+    assert all(shape(u.src[0]) == () for u in program.src if u.op is Ops.BREAK)
+    assert not [u for u in program.src if u.op is Ops.STACK and u.src]
