@@ -209,7 +209,7 @@ def test_the_reference_backend_needs_no_compiler(tmp_path):
 
 def test_a_vector_default_is_a_host_value():
     @dy.kernel
-    def shift(x: Rows[f32], by: vec2 = vec2(1, 2)) -> Rows[f32]:  # noqa: B008
+    def shift(x: Rows[f32], by: vec2 = vec2(1, 2)) -> Rows[f32]:
         return x.sample() + by.x - by.y
 
     assert shift(ROW, backend="reference").tolist() == [-1.0, 0.0, 1.0]

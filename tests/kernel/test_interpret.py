@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import replace
 from random import Random
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from dynamis.kernel import InputField, Outcome, account, interpret, validate
 from dynamis.kernel.fault import Fault, FaultKind
 from dynamis.kernel.interpret import InvalidRun
-from dynamis.kernel.module import Module, Span
+from dynamis.kernel.module import MAX_BLOCK_DEPTH, MAX_EXPANDED_DEPTH, Module, Span
 from dynamis.kernel.types import Type, Value, word_bits
 from tests.kernel.build import module
 from tests.kernel.strategies import Run, random_module, random_run, runs
@@ -124,6 +125,20 @@ def test_grids_are_read_at_floored_then_clamped_coordinates_and_nan_is_zero(
     square = InputField((3, 3), list(range(9)))
     for place, expected in (((x, 1.0), 3 + column), ((1.0, x), 3 * column + 1)):
         assert run(made, square, params=(Value.of(Type.VEC2, place),)).outputs == ([expected],)
+
+
+@pytest.mark.parametrize("bits", [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000020000000])
+def test_every_nan_that_leaves_is_the_canonical_one(bits: int) -> None:
+    (nan,) = struct.unpack("<d", bits.to_bytes(8, "little"))
+    made = module(
+        "%0: Float = sample 0\n%1: Float = - %0\n%2: Vec2 = construct(%0, %1)\nreturn %0, %2",
+        params=(),
+        outputs=("a: Rows<Float>", "b: Rows<Vec2>"),
+    )
+    outputs = run(made, InputField((1,), [nan])).outputs
+    assert outputs is not None
+    words = [*outputs[0], *outputs[1]]
+    assert {struct.pack("<d", word) for word in words} == {struct.pack("<d", math.nan)}
 
 
 def test_elements_are_computed_in_the_order_asked_for() -> None:
@@ -420,6 +435,17 @@ def test_a_calls_work_adds_to_the_element_that_calls() -> None:
 
     assert run(made(12)).fault is None
     assert fault_of(run(made(11))).function == 0
+
+
+def test_the_deepest_valid_modules_run() -> None:
+    calls = ["f() {\n%0: Int = const 5\nreturn %0\n}"]
+    calls += [f"f() {{\n%0: Int = call {k}()\nreturn %0\n}}" for k in range(MAX_EXPANDED_DEPTH - 1)]
+    last = f"%0: Int = call {len(calls) - 1}()\nreturn %0"
+    assert value_of(last, functions=tuple(calls)) == [5]
+    loops = "".join(f"%{k}: Int = loop 1 init %0 do {{\n" for k in range(1, MAX_BLOCK_DEPTH + 1))
+    ends = "".join(f"yield %{k}\n}}\n" for k in range(MAX_BLOCK_DEPTH, 1, -1))
+    body = f"%0: Int = const 5\n{loops}yield %0\n}}\n{ends}return %1"
+    assert value_of(body, budget=MAX_BLOCK_DEPTH) == [5]
 
 
 # What is refused before anything runs.

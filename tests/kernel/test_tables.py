@@ -27,11 +27,12 @@ ARITHMETIC = pairs(F, VECS) | pairs(I, IVECS)
 BITS = pairs(I, IVECS)
 ORDER = {(t, t): B for t in (F, I)}
 EQUALITY = {(t, t): B for t in PLAIN}
+BOOLS = {(B, B): B}
 EXPECTED = {
     **dict.fromkeys(["+", "-", "*", "/", "%"], ARITHMETIC),
     **dict.fromkeys(["<", "<=", ">", ">="], ORDER),
     **dict.fromkeys(["==", "!="], EQUALITY),
-    **dict.fromkeys(["&&", "||"], {(B, B): B}),
+    **dict.fromkeys(["&&", "||"], BOOLS),
     **dict.fromkeys(["&", "|", "^", "<<", ">>", ">>>"], BITS),
 }
 

@@ -41,6 +41,10 @@ MEMORY = [r for r in RULES if r.pattern.ops in ((Ops.LOAD,), (Ops.STORE,))]
 PURE = [r for r in RULES if r not in MEMORY]
 
 
+def kind_of(dtype: Val) -> str:
+    return "f" if dtype.is_float else "b" if dtype.is_bool else "i"
+
+
 class Maker:
     """Makes nodes that may match a pattern."""
 
@@ -74,8 +78,11 @@ class Maker:
             return stack([const_of_dtype(dtype, self.number(dtype)) for _ in range(2)])
         if op is None:
             return self.leaf(self.dtype(p, like))
-        arity = 1 if op.is_unary or not op.is_alu else 3 if op.is_ternary else 2
-        patterns = p.src if p.src is not None else (UPat.var(dtype=p.dtypes),) * arity
+        patterns = p.src
+        if patterns is None:
+            fits = [d for d in (self.integer, bool_, float32) if kind_of(d) in op.kinds]
+            free = UPat.var(dtype=self.random.choice(fits) if op.is_alu else None)
+            patterns = (free,) * (2 if op.is_binary else 1)
         assert not isinstance(patterns, UPat)
         if op in (Ops.CAST, Ops.BITCAST):
             inner = self.node(patterns[0], self.random.choice([int8, uint8, bool_, float32, int16]))

@@ -4,12 +4,12 @@ In: a validated module, its inputs and parameters, the domain's extent. Out: the
 output for each element asked for, or the first fault. Every backend is held against this, word for
 word and fault for fault.
 
-A value is a flat tuple of words: a Float as a Python float that an f32 holds exactly (every NaN is
-the canonical one), an Int as an int, a Bool as a bool. The module is accounted, then each function
-becomes a frame layout and a list of steps: ``(slot, step)``, where ``step(frame)`` gives the value
-for that slot. A step of an If or a Loop runs the steps of its blocks, a step of a Call those of its
-function. A frame holds the function's values by id, then its arguments, then one number per loop:
-the iteration it is in, or, after it, how many it ran.
+A value is a flat tuple of words: a Float as a Python float that an f32 holds exactly, an Int as an
+int, a Bool as a bool. What leaves the interpreter has canonical NaNs only. The module is accounted,
+then each function becomes a frame layout and a list of steps: ``(slot, step)``, where
+``step(frame)`` gives the value for that slot. A step of an If or a Loop runs the steps of its
+blocks, a step of a Call those of its function. A frame holds the function's values by id, then its
+arguments, then one number per loop: the iteration it is in, or, after it, how many it ran.
 """
 
 from __future__ import annotations
@@ -82,8 +82,13 @@ def interpret(
         except _Failure as failure:
             return Outcome(None, failure.at(module, element))
         for output, value in zip(outputs, results, strict=True):
-            output.extend(value)
+            output.extend(_canonical(value))
     return Outcome(outputs, None)
+
+
+def _canonical(value: Words) -> Words:
+    """The words as they may be seen from outside: every NaN is the one canonical NaN."""
+    return tuple(math.nan if word != word else word for word in value)
 
 
 def _check(
@@ -126,10 +131,9 @@ class _Failure(Exception):
         self.operands = operands
 
     def at(self, module: Module, element: int) -> Fault:
-        instruction = self.instruction
-        return Fault(
-            element, self.function, instruction.id, self.kind, self.operands, instruction.span
-        )
+        place = self.instruction
+        operands = _canonical(self.operands)
+        return Fault(element, self.function, place.id, self.kind, operands, place.span)
 
 
 class _Run:

@@ -2,8 +2,8 @@
 
 In: text of at most MAX_TEXT bytes, in the form that ``text.py`` shows. Out: the module, equal to
 the one that was printed; or a ``ParseError`` that points at the first token that cannot stand
-where it is. What is read is well formed, not yet valid: ``validate`` decides that. Nothing here
-recurses.
+where it is. What is read is well formed, not yet valid: ``validate`` decides that, also of Spend
+and Look, which text may hold where ``account`` would place them. Nothing here recurses.
 """
 
 from __future__ import annotations

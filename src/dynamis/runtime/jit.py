@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import platform
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,13 +22,12 @@ class UnsupportedCpu(DynamisError, RuntimeError):
     """This machine's processor lacks what native code needs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Native:
-    """Machine code in memory: entry addresses, and what must outlive them."""
+    """Machine code in memory, by the addresses of its entries; freed with this object."""
 
     run: int
     one: int
-    engine: Any
 
 
 @functools.cache
@@ -47,7 +47,7 @@ def host() -> Machine:
     return Machine(x86=x86, mask_registers=bool(features.get("avx512vl")))
 
 
-def _parse(text: str) -> tuple[Any, Any]:
+def _parse(text: str, context: Any) -> tuple[Any, Any]:
     """The module of ``text`` and a target machine for it (an engine takes its machine over)."""
     import llvmlite.binding as llvm
 
@@ -59,7 +59,7 @@ def _parse(text: str) -> tuple[Any, Any]:
         reloc="pic",
         codemodel="small",
     )
-    module = llvm.parse_assembly(text, llvm.create_context())
+    module = llvm.parse_assembly(text, context)
     module.triple = str(machine.triple)
     module.data_layout = str(machine.target_data)
     module.verify()
@@ -70,13 +70,24 @@ def compile_llvm(text: str) -> Native:
     """Compile module text whose entries are ``run`` and ``one``."""
     import llvmlite.binding as llvm
 
-    engine = llvm.create_mcjit_compiler(*_parse(text))
+    context = llvm.create_context()
+    engine = llvm.create_mcjit_compiler(*_parse(text, context))
     engine.finalize_object()
-    run, one = (engine.get_function_address(name) for name in ("run", "one"))
-    return Native(run, one, engine)
+    native = Native(*(engine.get_function_address(name) for name in ("run", "one")))
+    # An engine must go before its context. Python's cycle collector finalises in no order, so
+    # neither may ever be part of a cycle: only this finaliser holds them.
+    weakref.finalize(native, _free, engine, context).atexit = False
+    return native
+
+
+def _free(engine: Any, context: Any) -> None:
+    engine.close()
+    context.close()
 
 
 def assembly(text: str) -> str:
     """The machine code of module text, as the target's assembly."""
-    module, machine = _parse(text)
+    import llvmlite.binding as llvm
+
+    module, machine = _parse(text, llvm.create_context())
     return str(machine.emit_assembly(module))
