@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .errors import DynamisError
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
 from .frontend.source import SourceFunction
@@ -140,23 +141,29 @@ class Kernel:
         progress: Callable[[int, int], None] | None = None,
         **keywords: object,
     ) -> Any:
-        runner = self._runner(backend)
-        arrays = dispatch.call(
-            self._source.validated(),
-            runner,
-            args,
-            keywords,
-            out=out,
-            shape=shape,
-            threads=threads,
-            progress=progress,
-        )
+        try:
+            runner = self._runner(backend)
+            arrays = dispatch.call(
+                self._source.validated(),
+                runner,
+                args,
+                keywords,
+                out=out,
+                shape=shape,
+                threads=threads,
+                progress=progress,
+            )
+        except DynamisError as error:
+            raise error.with_traceback(None)  # noqa: B904  # its text says it all
         return self._source.result(arrays)
 
     @property
     def module(self) -> Module:
-        """The kernel as Kernel IR."""
-        return self._source.validated().module
+        """The kernel as Kernel IR. Raises KernelError where the function is not a kernel."""
+        try:
+            return self._source.validated().module
+        except DynamisError as error:
+            raise error.with_traceback(None)  # noqa: B904  # its text says it all
 
     @property
     def manifest(self) -> Manifest:

@@ -90,7 +90,7 @@ def accumulate(a: Rows[i32], limit: i32 = 40) -> Rows[i32]:
     return total
 
 
-@dy.kernel
+@dy.kernel(budget=3000)
 def halving(a: Rows[f32]) -> Rows[i32]:
     x = a.sample()
     n = 0

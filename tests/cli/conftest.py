@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import dynamis
 from dynamis.cli import main
 
 KERNELS = """
@@ -49,6 +50,7 @@ Run = Callable[..., Result]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder holding kernels.py, a picture and no more."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(dynamis.__file__).parents[1]))  # for child processes
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.delenv("FORCE_COLOR", raising=False)

@@ -53,7 +53,6 @@ def test_tags_number_nodes_and_are_not_used_again() -> None:
 
 
 def test_unreachable_nodes_are_forgotten() -> None:
-    table = int32.tables[Ops.MULACC] if Ops.MULACC in int32.tables else {}
     made = replace(x, op=Ops.MULACC, src=[x, y, leaf("z")], arg=None)
     table = int32.tables[Ops.MULACC]
     ref = weakref.ref(made)

@@ -30,14 +30,7 @@ from dynamis.dtype import (
 )
 from dynamis.uop import Group, Op, Ops, UopError, evaluate, has_evaluation
 
-ORDER = """
-BIND SPECIAL BUFFER NOOP REWRITE_ERROR PARAM FUNCTION CALL PROGRAM LINEAR SOURCE BINARY SINK AFTER
-GROUP STACK TUPLE GETTUPLE GETADDR INDEX SHRINK LOAD STORE WMMA SHAPED_WMMA CAST BITCAST EXP2 LOG2
-SIN SQRT RECIPROCAL NEG TRUNC ADD MUL SHL SHR CDIV MAX CMOD CMPLT CMPNE CMPEQ XOR OR AND THREEFRY
-SUB FDIV POW FLOORDIV FLOORMOD WHERE MULACC BARRIER RANGE IF END ENDIF WAIT CONST CUSTOM CUSTOMI
-INS CONTIGUOUS CONTIGUOUS_BACKWARD DETACH STAGE COPY SLICE MSELECT MSTACK CUSTOM_FUNCTION RESHAPE
-PERMUTE EXPAND PAD FLIP MULTI REDUCE ALLREDUCE BREAK
-""".split()
+ORDER = ["BIND", "SPECIAL", "BUFFER", "NOOP", "REWRITE_ERROR", "PARAM", "FUNCTION", "CALL", "PROGRAM", "LINEAR", "SOURCE", "BINARY", "SINK", "AFTER", "GROUP", "STACK", "TUPLE", "GETTUPLE", "GETADDR", "INDEX", "SHRINK", "LOAD", "STORE", "WMMA", "SHAPED_WMMA", "CAST", "BITCAST", "EXP2", "LOG2", "SIN", "SQRT", "RECIPROCAL", "NEG", "TRUNC", "ADD", "MUL", "SHL", "SHR", "CDIV", "MAX", "CMOD", "CMPLT", "CMPNE", "CMPEQ", "XOR", "OR", "AND", "THREEFRY", "SUB", "FDIV", "POW", "FLOORDIV", "FLOORMOD", "WHERE", "MULACC", "BARRIER", "RANGE", "IF", "END", "ENDIF", "WAIT", "CONST", "CUSTOM", "CUSTOMI", "INS", "CONTIGUOUS", "CONTIGUOUS_BACKWARD", "DETACH", "STAGE", "COPY", "SLICE", "MSELECT", "MSTACK", "CUSTOM_FUNCTION", "RESHAPE", "PERMUTE", "EXPAND", "PAD", "FLIP", "MULTI", "REDUCE", "ALLREDUCE", "BREAK"]
 
 GROUPS = {
     "unary": "EXP2 LOG2 SIN SQRT RECIPROCAL NEG TRUNC",
@@ -115,7 +108,9 @@ def test_integer_arithmetic_wraps_as_numpy_does(dtype: Val) -> None:
     ):  # fmt: skip
         made = bool_ if op.is_comparison else dtype
         assert [evaluate(op, made, p) for p in pairs] == want.tolist()
-    assert [evaluate(Ops.NEG, dtype, (n,)) for n in values.tolist()] == (-values.astype(kind)).tolist()
+    assert [evaluate(Ops.NEG, dtype, (n,)) for n in values.tolist()] == (
+        -values.astype(kind)
+    ).tolist()
 
 
 def test_bool_arithmetic_is_logic() -> None:

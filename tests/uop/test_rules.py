@@ -129,7 +129,9 @@ class Maker:
             return r.choice([*FLOATS, 2.0, 4.0, 0.25, -8.0, 7.0])
         if dtype.is_bool:
             return r.random() < 0.5
-        return truncate(r.choice([-1, 0, 1, 2, 3, 4, 5, 8, 12, 15, 127, -128, r.randrange(256)]), dtype)
+        return truncate(
+            r.choice([-1, 0, 1, 2, 3, 4, 5, 8, 12, 15, 127, -128, r.randrange(256)]), dtype
+        )
 
     def leaf(self, dtype: Val) -> Uop:
         self.leaves += 1
@@ -154,7 +156,9 @@ def samples(u: Uop, rng: random.Random, all_of: int) -> list[Value]:
     if high - low < all_of:
         return list(range(low, high + 1))
     edge = {low, low + 1, -1, 0, 1, high - 1, high}
-    return sorted({v for v in edge if low <= v <= high} | {rng.randint(low, high) for _ in range(9)})
+    return sorted(
+        {v for v in edge if low <= v <= high} | {rng.randint(low, high) for _ in range(9)}
+    )
 
 
 def environments(nodes: Sequence[Uop], rng: random.Random) -> Iterator[dict[Uop, Value]]:

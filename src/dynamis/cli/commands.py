@@ -78,9 +78,9 @@ def run(request: Run) -> None:
     _one_of("--backend", "backend", request.backend, BACKENDS)
     kernel = _kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
+    _check_files(manifest, request)
     params = parse_params(manifest, request.params)
     shape = _shape(manifest, request.shape)
-    _check_files(manifest, request)
     inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
     with Timer(kernel) as timer, Progress(manifest.id.name) as progress:
         result = kernel(

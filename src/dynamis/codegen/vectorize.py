@@ -23,6 +23,8 @@ from ..uop import (
     buffer,
     const_bool,
     const_of_dtype,
+    end_,
+    group,
     index,
     load,
     range_,
@@ -156,8 +158,9 @@ class _Vectorizer:
             case Ops.STORE if is_register(storage_of(u.src[0])):
                 return self._store(u, src)
             case Ops.END:
-                open_ranges = [r for r in src[1:] if r is not self.lanes]
-                return replace(u, src=(src[0], *open_ranges))
+                exits = [loop.exit for r in u.src[1:] if (loop := self.loops.get(r)) and loop.exit]
+                value = group([src[0], *exits]) if exits else src[0]
+                return end_(value=value, ranges=[r for r in src[1:] if r is not self.lanes])
             case _:
                 return replace(u, src=src)
 

@@ -27,5 +27,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` where one of the ``known`` names is near ``name``, else nothing."""
     import difflib
 
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.65)
     return f"; did you mean {near[0]!r}?" if near else ""

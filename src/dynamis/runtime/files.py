@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +27,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> Path:
     folder is missing, the target is no regular file, or the system refuses."""
     target = Path(os.path.realpath(path))
     mode = _mode(target)
-    temporary = target.with_name(f".dynamis-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".dynamis-{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             try:

@@ -8,6 +8,7 @@ numbers: nothing is linearised, and colour profiles are not applied.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,7 +45,11 @@ def read_image(path: str | Path) -> npt.NDArray[np.float32]:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
-        with Image.open(path) as file:
+        with warnings.catch_warnings():
+            # a picture past half of Pillow's limit is only large; one past the limit is refused
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            file = Image.open(path)
+        with file:
             image = ImageOps.exif_transpose(file)
             if image.mode.startswith("I") or image.mode == "F":
                 return _gray(np.asarray(image))

@@ -3,7 +3,7 @@
 A spec is an ordered list of rules. A rule looks at a node and answers None for "not mine", "" for
 "legal", or the reason why it is not. The first rule that answers decides; a node that no rule
 answers for is not legal. Ops are checked for shape and dtype of their own operands only; what
-holds between nodes (a BREAK under an open loop, nesting of a program) is checked for the whole.
+holds between nodes (loops that close, the order of a program) is checked for the whole.
 """
 
 from __future__ import annotations
@@ -367,7 +367,7 @@ spec_shared: Final = Spec(
 """What is legal at every stage."""
 
 spec_kernel: Final = Spec("kernel", (*_rules(_break), *spec_shared.rules))
-"""The kernel AST: predicated, no IF; BREAK only under an open loop."""
+"""The kernel AST: predicated, so it holds no IF; a BREAK names the loop that it leaves."""
 
 spec_program: Final = Spec(
     "program",
@@ -389,10 +389,11 @@ def type_verify(root: Uop, spec: Spec) -> None:
     order = toposort(root)
     for u in order:
         spec.verify(u)
-        if u.op is Ops.BREAK and not ranges(u):
-            raise spec.error("break-in-loop", u, "a BREAK is under no open RANGE")
-    if spec is spec_kernel and root.op is not Ops.SINK:
-        raise spec.error("rooted", root, "a kernel is rooted in a SINK")
+    if spec is spec_kernel:
+        if root.op is not Ops.SINK:
+            raise spec.error("rooted", root, "a kernel is rooted in a SINK")
+        if open_loops := ranges(root):
+            raise spec.error("closed", open_loops[0], "this RANGE is never closed")
 
 
 def verify_list(nodes: Sequence[Uop], spec: Spec) -> None:
@@ -407,8 +408,11 @@ def verify_list(nodes: Sequence[Uop], spec: Spec) -> None:
         _verify_order(nodes, spec)
 
 
-# what a listed node may refer to without its being listed: shapes, and children of constants
-_UNLISTED: Final = frozenset((Ops.NOOP, Ops.CONST, Ops.STACK, Ops.PARAM, Ops.BUFFER))
+def _unlisted(u: Uop) -> bool:
+    """Whether a listed node may use `u` without its being listed: constants and shapes."""
+    if u.op is Ops.STACK:
+        return all(s.op is Ops.CONST for s in u.src)
+    return u.op in (Ops.CONST, Ops.NOOP)
 
 
 def _verify_order(nodes: Sequence[Uop], spec: Spec) -> None:
@@ -418,7 +422,7 @@ def _verify_order(nodes: Sequence[Uop], spec: Spec) -> None:
         if u in listed:
             raise spec.error("listed-once", u, "a node is listed twice")
         for s in u.src:
-            if s not in listed and s.op not in _UNLISTED:
+            if s not in listed and not _unlisted(s):
                 raise spec.error("defined-first", u, f"its source {s.op.name} is not listed before")
         listed.add(u)
         if u.op in (Ops.RANGE, Ops.IF):
@@ -428,8 +432,10 @@ def _verify_order(nodes: Sequence[Uop], spec: Spec) -> None:
                 _close(opened, r, u, spec)
         elif u.op is Ops.ENDIF:
             _close(opened, u.src[0], u, spec)
-        elif u.op is Ops.BREAK and not any(o.op is Ops.RANGE for o in opened):
-            raise spec.error("break-in-loop", u, "a BREAK is under no open RANGE")
+        elif u.op is Ops.BREAK:
+            loops = [o for o in opened if o.op is Ops.RANGE]
+            if not loops or loops[-1] is not u.src[1]:
+                raise spec.error("break-in-loop", u, "a BREAK leaves the innermost open RANGE")
     if opened:
         raise spec.error("nesting", opened[-1], f"this {opened[-1].op.name} is never closed")
 

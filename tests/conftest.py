@@ -1,0 +1,6 @@
+"""Settings of every test run, set before anything of the package is imported."""
+
+import os
+
+# Uop graphs are checked against their specs at every pass boundary, in child processes too.
+os.environ.setdefault("DYNAMIS_VERIFY", "1")
