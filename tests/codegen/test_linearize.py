@@ -94,7 +94,9 @@ def word(slot: int, *deps: Uop) -> Uop:
 
 def test_a_register_that_nothing_reads_loses_its_stores() -> None:
     i = column()
-    loop = range_(size=const_of_dtype(int32, 3), axis=5, kind=AxisType.LOOP, dtype=int32, parents=[i])
+    loop = range_(
+        size=const_of_dtype(int32, 3), axis=5, kind=AxisType.LOOP, dtype=int32, parents=[i]
+    )
     one = const_of_dtype(int32, 1)
     stores = []
     for slot in (0, 1):

@@ -51,8 +51,7 @@ UNARY: list[tuple[Op, Val]] = [
     *((Ops.NEG, d) for d in INTEGERS),
 ]
 CASTS = [
-    (a, b)
-    for a, b in itertools.permutations((float32, int32, uint32, int64, uint8, bool_), 2)
+    (a, b) for a, b in itertools.permutations((float32, int32, uint32, int64, uint8, bool_), 2)
 ]
 
 
