@@ -37,7 +37,7 @@ from tests.programs import column, memory
 @dy.kernel
 def invariant(a: Rows[f32], n: i32 = 3, x: f32 = 2.0) -> Rows[f32]:
     total = a.sample()
-    for k in range(n):
+    for _ in range(n):
         total = total + dy.sqrt(x) * a.sample()
     return total
 

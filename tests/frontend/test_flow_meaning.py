@@ -321,7 +321,7 @@ class _Writer:
         else:
             self.counters += 1
             w = f"w{self.counters}"
-            test = self.pick(f"{w} < 5", f"{w} < 4 and {self.condition()}")
+            test = self.pick(f"{w} < 5", f"{w} < 4 and ({self.condition()})")
             out = [f"{pad}{w} = 0", f"{pad}while {test}:", f"{pad}    {w} += 1", *inner]
         if self.random.random() < 0.25:
             out += [f"{pad}else:", *self.statements(indent + 1, loops)]

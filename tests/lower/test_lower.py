@@ -41,11 +41,11 @@ def bounded(n: i32 = 4) -> Grid[f32]:
 
 
 @dy.kernel
-def unused_loop(a: Rows[i32]) -> Rows[i32]:
+def idle_sum(a: Rows[i32]) -> Rows[i32]:
     k = 0
     for j in range(3):
-        k = j
-    return a.sample()
+        k = k + j
+    return a.sample() + 0 * k
 
 
 def ast(kernel: dy.Kernel, *, search: bool = False) -> KernelAst:
@@ -54,7 +54,7 @@ def ast(kernel: dy.Kernel, *, search: bool = False) -> KernelAst:
     return lower(module, call, search=search)
 
 
-KERNELS = [counter, total, bounded, unused_loop]
+KERNELS = [counter, total, bounded, idle_sum]
 
 
 @pytest.mark.parametrize("search", [False, True])

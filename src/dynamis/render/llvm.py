@@ -267,7 +267,6 @@ class _Body:
     # --- registers and control flow
 
     def _set_register(self, target: Uop, lanes: int, value: Uop, gate: Uop | None) -> None:
-        lanes = lanes if target.dtype.size > 1 else 0
         words = self._use(value, lanes)
         if gate is not None:
             ty = self._register_type(target)
