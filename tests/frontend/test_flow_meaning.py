@@ -348,4 +348,4 @@ def compare_random_programs(seeds: range, folder: Path) -> None:
 
 
 def test_random_control_flow_is_pythons(tmp_path: Path) -> None:
-    compare_random_programs(range(80), tmp_path)
+    compare_random_programs(range(50), tmp_path)

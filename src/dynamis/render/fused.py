@@ -61,3 +61,12 @@ def _step(moved: Uop, whole: Uop) -> float | None:
         return None
     value = float(other.arg.value)
     return -value if moved.op is Ops.SUB else value
+
+
+def negated(u: Uop) -> Uop | None:
+    """x where the bool ``u`` is ``not x``."""
+    if u.op in (Ops.CMPNE, Ops.XOR) and u.dtype.is_bool:
+        for x, c in (u.src, u.src[::-1]):
+            if c.op is Ops.CONST and c.dtype.is_bool and c.arg.value:
+                return x
+    return None

@@ -19,7 +19,7 @@ from ..dtype import AddrSpace, Ptr, bool_
 from ..uop import Ops, Uop, UopError, shape
 from ..uop.abi import CORE_ID, RECORD
 from .driver import DRIVER, X86_MODE
-from .fused import fused
+from .fused import fused, negated
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 
@@ -58,6 +58,14 @@ class _Loop:
     exits: list[tuple[str, dict[Uop, str]]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """A mask as i32 lanes, and the block in which it also exists as i1."""
+
+    block: str
+    name: str
+
+
 class _Body:
     def __init__(self, program: Uop, machine: Machine):
         self.source, self.machine = program, machine
@@ -72,6 +80,9 @@ class _Body:
         self.labels = 0
         self.stored, self.read_after = _register_uses(self.program)
         self.needed = _needed(self.program)
+        self.crossing = set() if machine.mask_registers else _crossing_masks([u for u in self.program if u in self.needed])
+        self.wide: dict[Uop, _Wide] = {}
+        self.narrowed: dict[Uop, str] = {}
 
     def render(self) -> _Body:
         head = "define internal void @body(ptr %args, i64 %core_id, ptr %record) noinline nounwind"
@@ -94,6 +105,8 @@ class _Body:
         lanes = self.needed[u]
         if lanes:
             self.splats[u] = self._splat(scalar_type(u.dtype), name, lanes)
+        if u in self.crossing:
+            self.wide[u] = self._widened(name, lanes_of(u))
 
     def _splat(self, scalar: str, name: str, lanes: int) -> str:
         ty = vector_type(scalar, lanes)
@@ -109,7 +122,23 @@ class _Body:
             return splat_literal(scalar_type(u.dtype), text, lanes) if lanes else text
         if lanes and lanes_of(u) == 0:
             return self.splats[u]
-        return self.names[u]
+        return self._here(u, self.names[u])
+
+    # Where masks have no registers of their own, one that is used in another block than its own
+    # goes there as i32 lanes: as i1 it would be packed and unpacked on the way.
+
+    def _widened(self, name: str, lanes: int) -> _Wide:
+        return _Wide(self.block, self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>"))
+
+    def _here(self, u: Uop, name: str) -> str:
+        """The mask ``name`` of a node or register, made again from its i32 lanes in a new block."""
+        wide = self.wide.get(u)
+        if wide is None or wide.block == self.block:
+            return name
+        if u not in self.narrowed:
+            ty = f"<{lanes_of(u)} x i32>"
+            self.narrowed[u] = self.out.value(f"icmp slt {ty} {wide.name}, zeroinitializer")
+        return self.narrowed[u]
 
     def _type(self, u: Uop) -> str:
         return vector_type(scalar_type(u.dtype), lanes_of(u))
@@ -176,7 +205,7 @@ class _Body:
         place = u.src[0]
         target = _storage(place)
         if _is_register(target):
-            return self.registers[target]
+            return self._here(target, self.registers[target])
         if len(u.src) != 1:
             raise UopError("no LLVM code is made for a gated load")
         lanes, scalar = lanes_of(u), _memory_type(place)
@@ -275,7 +304,15 @@ class _Body:
             words = self.out.value(
                 f"select {mask} {self._use(gate, lanes)}, {ty} {words}, {ty} {held}"
             )
-        self.registers[target] = words
+        self._hold(target, words)
+
+    def _hold(self, target: Uop, name: str, wide: str | None = None) -> None:
+        """Make ``name`` the register's word, ``wide`` its i32 lanes where they exist already."""
+        self.registers[target] = name
+        self.narrowed.pop(target, None)
+        if self._register_type(target) != self._crossing_type(target):
+            made = _Wide(self.block, wide) if wide else self._widened(name, lanes_of(target))
+            self.wide[target] = made
 
     def _register_type(self, target: Uop) -> str:
         dtype = target.dtype
@@ -287,17 +324,17 @@ class _Body:
         ty = self._register_type(target)
         return ty if self.machine.mask_registers else ty.replace("x i1>", "x i32>")
 
-    def _crossing(self, target: Uop, name: str) -> str:
+    def _crossing(self, target: Uop) -> str:
         """A register's word as it enters a phi."""
-        ty, phi = self._register_type(target), self._crossing_type(target)
-        return name if ty == phi else self.out.value(f"sext {ty} {name} to {phi}")
+        return self.wide[target].name if target in self.wide else self.registers[target]
 
-    def _landed(self, target: Uop, phi: str) -> str:
-        """A register's word as it leaves a phi."""
+    def _land(self, target: Uop, phi: str) -> None:
+        """Hold what a phi gave a register."""
         ty = self._crossing_type(target)
         if ty == self._register_type(target):
-            return phi
-        return self.out.value(f"icmp slt {ty} {phi}, zeroinitializer")
+            self._hold(target, phi)
+        else:
+            self._hold(target, self.out.value(f"icmp slt {ty} {phi}, zeroinitializer"), phi)
 
     def _label(self, hint: str) -> str:
         self.labels += 1
@@ -307,12 +344,13 @@ class _Body:
         self.out.lines.append(f"{label}:")
         self.block = label
         self.extracted.clear()
+        self.narrowed.clear()
 
     def _open(self, u: Uop) -> None:
         self.labels += 1
         n = self.labels
         registers = [r for r in self.stored[u] if r in self.registers]
-        entering = {r: self._crossing(r, self.registers[r]) for r in registers}
+        entering = {r: self._crossing(r) for r in registers}
         before = self.block
         self.out.line(f"br label %loop{n}")
         self._start(f"loop{n}")
@@ -326,7 +364,7 @@ class _Body:
         self.out.line(f"br i1 {more}, label %do{n}, label %exit{n}")
         self._start(f"do{n}")
         for r in registers:
-            self.registers[r] = self._landed(r, header[r])
+            self._land(r, header[r])
         self._define(u, counter)
 
     def _leave(self, u: Uop) -> None:
@@ -335,7 +373,7 @@ class _Body:
             raise UopError("a break leaves the innermost open loop")
         done = u.src[0]
         crossing = {
-            r: self._crossing(r, self.registers[r])
+            r: self._crossing(r)
             for r in loop.registers
             if r in self.read_after[loop.counter]
         }
@@ -347,7 +385,7 @@ class _Body:
 
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
-        latch = {r: self._crossing(r, self.registers[r]) for r in loop.registers}
+        latch = {r: self._crossing(r) for r in loop.registers}
         step = self.out.value(f"add nuw nsw {ty} %k{n}, 1")
         self.out.line(f"br label %loop{n}")
         phis = [f"  %k{n} = phi {ty} [ 0, %{loop.before} ], [ {step}, %{self.block} ]"]
@@ -370,23 +408,33 @@ class _Body:
                 self.out.line(f"{name} = phi {self._crossing_type(r)} {', '.join(edges)}")
             crossed[r] = name
         for r, name in crossed.items():
-            self.registers[r] = self._landed(r, name)
+            self._land(r, name)
 
     def _all(self, done: Uop) -> str:
-        """Whether ``done`` holds in every lane."""
+        """Whether ``done`` holds in every lane: whether its negation holds in none."""
         lanes = lanes_of(done)
         if lanes == 0:
             return self._use(done, 0)
-        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(done, lanes)} to i{lanes}")
-        return self.out.value(f"icmp eq i{lanes} {bits}, -1")
+        live = negated(done)
+        if live is None:
+            return self.out.value(f"icmp eq i{lanes} {self._bits(done)}, -1")
+        return self.out.value(f"icmp eq i{lanes} {self._bits(live)}, 0")
 
     def _any(self, gate: Uop) -> str:
         """Whether ``gate`` holds in any lane."""
         lanes = lanes_of(gate)
         if lanes == 0:
             return self._use(gate, 0)
-        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(gate, lanes)} to i{lanes}")
-        return self.out.value(f"icmp ne i{lanes} {bits}, 0")
+        return self.out.value(f"icmp ne i{lanes} {self._bits(gate)}, 0")
+
+    def _bits(self, mask: Uop) -> str:
+        """A mask as an integer of one bit a lane."""
+        lanes = lanes_of(mask)
+        name = self._use(mask, lanes)
+        if not self.machine.mask_registers:  # test i32 lanes by their sign: one movmsk
+            wide = self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>")
+            name = self.out.value(f"icmp slt <{lanes} x i32> {wide}, zeroinitializer")
+        return self.out.value(f"bitcast <{lanes} x i1> {name} to i{lanes}")
 
 
 def _storage(u: Uop) -> Uop:
@@ -440,7 +488,9 @@ def _operands(u: Uop) -> list[tuple[Uop, int]]:
         case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
             return []
         case Ops.BREAK:
-            return [(u.src[0], lanes_of(u.src[0]))]
+            lanes = lanes_of(u.src[0])
+            live = negated(u.src[0]) if lanes else None
+            return [(u.src[0] if live is None else live, lanes)]
         case Ops.LOAD:
             return _address_operands(u.src[0])
         case Ops.STORE:
@@ -481,6 +531,22 @@ def _needed(program: Sequence[Uop]) -> dict[Uop, int]:
 
 def _lanes(u: Uop) -> int:
     return 0 if u.dtype.is_ptr else lanes_of(u)
+
+
+def _crossing_masks(program: Sequence[Uop]) -> set[Uop]:
+    """The masks that are used in another block than the one they are made in."""
+    made: dict[Uop, int] = {}
+    crossing: set[Uop] = set()
+    block = 0
+    for u in program:
+        for operand, _ in _operands(u):
+            if made.get(operand, block) != block:
+                crossing.add(operand)
+        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
+            block += 1
+        if u.dtype is bool_ and _lanes(u) and u.op is not Ops.CONST:
+            made[u] = block
+    return crossing
 
 
 def _register_uses(
