@@ -344,7 +344,9 @@ def compare_random_programs(seeds: range, folder: Path) -> None:
         text = _Writer(seed).text()
         kernel: Any = load(text, folder).kernel
         for a, b in ((0, 0), (3, -2), (-7, 11)):
-            assert run(kernel, a=a, b=b, budget=9999) == kernel(a, b), f"seed {seed} at {(a, b)}\n{text}"
+            assert run(kernel, a=a, b=b, budget=9999) == kernel(a, b), (
+                f"seed {seed} at {(a, b)}\n{text}"
+            )
 
 
 def test_random_control_flow_is_pythons(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ _CHECKED = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)
 _DIVIDING = (BinaryOp.DIV, BinaryOp.REM)
 _UNSIGNED = (IntrinsicName.UDIV, IntrinsicName.UREM)
 
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+
 
 def _literal(ref: Ref) -> Value | None:
     """The constant that ``ref`` is, if it is one."""

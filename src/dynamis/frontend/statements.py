@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from ..kernel.tables import BinaryOp
-from ..kernel.types import Type
+from ..kernel.types import Type, vector_of
 from .builder import NEST_LIMIT, RETURNED
 from .calls import Calls
 from .draft import Draft, Ref, Slot
 from .flow import Flow, Leaves, leaves
-from .operators import SYMBOLS
+from .operators import ARITHMETIC, SYMBOLS
 from .signature import annotation, value_type
 from .source import Node, SourceFunction
 from .values import Operand, PortOperand, Several, Typed, describe, spell
@@ -257,23 +257,27 @@ class Statements(Calls):
             self._not_a_target(s.target)
         old = self.expression(s.target)
         value = self.expression(s.value)
+        if isinstance(s.target, ast.Name) and isinstance(value, Typed) and isinstance(old, Typed):
+            self._check_kept(s, s.target.id, old.ty, value.ty)
         result = self.operate(s, s.op, old, value, (s.target, s.value))
-        if isinstance(s.target, ast.Name) and isinstance(result, Typed):
-            known = self.types.get(s.target.id)
-            if known is not None and known != result.ty:
-                symbol = SYMBOLS[type(s.op)]
-                self.fail(
-                    s,
-                    f"{s.target.id} is {spell(known)}, {symbol}= would make it {spell(result.ty)}",
-                    found=spell(result.ty),
-                    expected=spell(known),
-                    hint=f"start it as {spell(result.ty)}(…)",
-                    note=(
-                        f"{s.target.id} is first given its type here",
-                        self.first_assigned[s.target.id],
-                    ),
-                )
         self.store(s.target, result, s.value)
+
+    def _check_kept(self, s: ast.AugAssign, name: str, old: Type, value: Type) -> None:
+        """Refuses ``name op= value`` where the result would be of a wider type than the name."""
+        becomes = vector_of(value.component, max(old.lanes, value.lanes))
+        widened = value.is_vector and old == value.component
+        made_float = (old.component, value.component) == (Type.INT, Type.FLOAT)
+        if not isinstance(s.op, ARITHMETIC) or not (widened or made_float):
+            return
+        start = f"{spell(becomes)}(0)" if becomes.is_vector else "0.0"
+        self.fail(
+            s,
+            f"{name} is {spell(old)}, {SYMBOLS[type(s.op)]}= would make it {spell(becomes)}",
+            found=spell(value),
+            expected=spell(old),
+            hint=f"start it as {spell(becomes)}: {name} = {start}",
+            note=(f"{name} is first given its type here", self.first_assigned[name]),
+        )
 
     def _annotated(self, s: ast.AnnAssign) -> None:
         if not isinstance(s.target, ast.Name):

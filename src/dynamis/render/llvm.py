@@ -80,7 +80,8 @@ class _Body:
         self.labels = 0
         self.stored, self.read_after = _register_uses(self.program)
         self.needed = _needed(self.program)
-        self.crossing = set() if machine.mask_registers else _crossing_masks([u for u in self.program if u in self.needed])
+        rendered = [u for u in self.program if u in self.needed]
+        self.crossing = set() if machine.mask_registers else _crossing_masks(rendered)
         self.wide: dict[Uop, _Wide] = {}
         self.narrowed: dict[Uop, str] = {}
 
