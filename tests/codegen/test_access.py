@@ -7,7 +7,7 @@ from dynamis import Grid, Rows, f32, i32, vec4
 from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
-from dynamis.render.llvm import strided
+from dynamis.render.analysis import strided
 from dynamis.uop import Ops, Uop, shape
 
 

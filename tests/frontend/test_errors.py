@@ -49,7 +49,7 @@ CASES = [
     body("unknown name", "return «radus»", "unknown name radus", ""),
     body("misspelt name", "radius = 1.0\nreturn «radus» + x", "unknown name radus", "radius"),
     body(
-        "misspelt attribute", "return «dy.lenght»(image.sample())", "dy has no lenght", "dy.length"
+        "misspelt attribute", "return dy.«lenght»(image.sample())", "dy has no lenght", "dy.length"
     ),
     body("misspelt bare function", "return «smothstep»(0, 1, x)", "unknown name", "smoothstep"),
     body(
@@ -137,10 +137,10 @@ CASES = [
     body("power of a variable", "return f32(2 ** «n»)", "** takes a literal exponent", "1 << n"),
     body("power dy.pow", "return x ** «1.5»", "** takes a literal exponent", "dy.pow(x, 1.5)"),
     # Vectors
-    body("unknown component", "return «image.sample().q»", "vec4 has no component q", ".x"),
-    body("component past the end", "return «vec2(x).z»", "vec2 has no component z", ".x"),
-    body("mixed letters", "c = «image.sample().xg»\nreturn c.x", "no component xg", ".xy"),
-    body("component of a scalar", "return «x.y»", "f32 has no parts", ""),
+    body("unknown component", "return image.sample().«q»", "vec4 has no component q", ".x"),
+    body("component past the end", "return vec2(x).«z»", "vec2 has no component z", ".x"),
+    body("mixed letters", "c = image.sample().«xg»\nreturn c.x", "no component xg", ".xy"),
+    body("component of a scalar", "return x.«y»", "f32 has no parts", ""),
     body(
         "too many components",
         "c = «vec2(image.sample())»\nreturn c.x",
@@ -185,24 +185,30 @@ CASES = [
     ),
     body("print", "«print»(x)\nreturn x", "print cannot be called", "dynamis trace"),
     body("a NumPy function", "return «np.sqrt»(x)", "np.sqrt cannot be called", "dy.sqrt"),
-    body("an unsupported math function", "return «math.sin»(x)", "math.sin cannot be called", ""),
+    body(
+        "an unsupported math function",
+        "return «math.sin»(x)",
+        "math.sin cannot be called",
+        "sin is not in this version",
+    ),
+    body("a later function", "return dy.«sin»(x)", "dy has no sin", "not in this version"),
     body("a value that is called", "return «x»(1)", "x is a value, not a function", ""),
     body(
         "a method of a vector",
-        "return «image.sample().length»()",
+        "return image.sample().«length»()",
         "has no method length",
         "dy.length",
     ),
     body("a port that is not read", "return x * «image»", "a value is needed", "image.sample()"),
     body(
         "unknown method of a port",
-        "c = «image.smaple»()\nreturn c.x",
+        "c = image.«smaple»()\nreturn c.x",
         "no method smaple",
         "image.sample",
     ),
     body(
         "linear read",
-        "c = «image.linear»(dy.coord())\nreturn c.x",
+        "c = image.«linear»(dy.coord())\nreturn c.x",
         "no method linear",
         "not in this version",
     ),
@@ -215,7 +221,7 @@ CASES = [
         "address in image is vec2",
         "vec2(column, row)",
     ),
-    body("shape of a port", "return «image.shape»", "no value shape", "image.size"),
+    body("shape of a port", "return image.«shape»", "no value shape", "image.size"),
     # Statements
     body(
         "try",
@@ -419,7 +425,8 @@ CASES = [
     ),
     Wrong(
         "wrong argument of a helper",
-        "def f(a: vec2):\n    return a.x\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(«x»)\n",
+        "def f(a: vec2):\n    return a.x\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(«x»)\n",
         "the argument a of f must be vec2",
         "vec2(x)",
     ),
@@ -435,6 +442,20 @@ CASES = [
         "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x, «widht=x»)\n",
         "f has no argument widht",
         "width",
+    ),
+    Wrong(
+        "a default of a helper that is no constant",
+        "def f(a, b=None):\n    return a\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «f(x)»\n",
+        "the default of b of f cannot be used",
+        "b=…",
+    ),
+    Wrong(
+        "kernel called by a kernel",
+        "import dynamis\n@dynamis.kernel\ndef other(x: f32 = 1.0) -> Grid[f32]:\n    return x\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «other»(x)\n",
+        "other cannot be called in a kernel",
+        "plain function",
     ),
     Wrong(
         "decorated helper",

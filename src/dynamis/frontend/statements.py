@@ -18,7 +18,7 @@ from ..kernel.types import Type, vector_of
 from .builder import NEST_LIMIT, RETURNED
 from .calls import Calls
 from .draft import Draft, Ref, Slot
-from .flow import Flow, Leaves, leaves
+from .flow import Flow, Leaves, leaves, loaded
 from .operators import ARITHMETIC, SYMBOLS
 from .signature import annotation, value_type
 from .source import Node, SourceFunction
@@ -69,6 +69,14 @@ class Results:
         return f"a tuple ({types})" if self.several else types
 
 
+def _to_next_exit(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements up to and with the first that may leave."""
+    for k, s in enumerate(statements):
+        if leaves([s]) is not Leaves.NEVER:
+            return statements[: k + 1]
+    return statements
+
+
 class Statements(Calls):
     """Adds statements to expressions."""
 
@@ -89,17 +97,16 @@ class Statements(Calls):
         """Writes statements in order; what follows a way out runs only where it was not taken."""
         rest = list(statements)
         while rest:
-            s = rest.pop(0)
-            if isinstance(s, ast.If):
-                rest = self._if(s, rest)
-            else:
-                rest = self.statement(s, rest)
-            left = self._left(s)
+            left = self._left(rest[0])
             if left is True:
                 return
-            if rest and left is not False:
-                self._guarded(s, left, rest)
-                return
+            if left is not False:
+                part = rest if self.depth < NEST_LIMIT else _to_next_exit(rest)
+                self._guarded(rest[0], left, part)
+                rest = rest[len(part) :]
+                continue
+            s = rest.pop(0)
+            rest = self._if(s, rest) if isinstance(s, ast.If) else self.statement(s, rest)
 
     @abstractmethod
     def loop(self, s: ast.For | ast.While, rest: list[ast.stmt]) -> list[ast.stmt]:
@@ -162,6 +169,8 @@ class Statements(Calls):
 
     def _bind(self, target: ast.Name, value_node: ast.expr, operand: Operand) -> None:
         name = target.id
+        if name == "_" and not any(n.id == "_" for n in loaded([self.source.tree])):
+            return
         if name in self.ports:
             self.fail(
                 target,

@@ -15,9 +15,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import AddrSpace, Ptr, bool_
-from ..uop import Ops, Uop, UopError, shape
+from ..dtype import Ptr, bool_
+from ..uop import Ops, Uop, UopError
 from ..uop.abi import CORE_ID, RECORD
+from .analysis import (
+    Quad,
+    byte_count,
+    crossing_masks,
+    is_register,
+    memory_type,
+    quads,
+    register_uses,
+    rendered_nodes,
+    storage,
+    strided,
+    without_constant,
+)
 from .driver import DRIVER, X86_MODE
 from .fused import fused, negated
 from .llvm_ops import Emitter, Select
@@ -78,10 +91,11 @@ class _Body:
         self.loops: list[_Loop] = []
         self.block = "entry"
         self.labels = 0
-        self.stored, self.read_after = _register_uses(self.program)
-        self.needed = _needed(self.program)
+        self.stored, self.read_after = register_uses(self.program)
+        self.needed = rendered_nodes(self.program)
         rendered = [u for u in self.program if u in self.needed]
-        self.crossing = set() if machine.mask_registers else _crossing_masks(rendered)
+        self.crossing = set() if machine.mask_registers else crossing_masks(rendered)
+        self.quads = quads(rendered)
         self.wide: dict[Uop, _Wide] = {}
         self.narrowed: dict[Uop, str] = {}
 
@@ -167,8 +181,13 @@ class _Body:
                 self._close(self.loops.pop())
             case Ops.BREAK:
                 self._leave(u)
+            case Ops.STORE if u in self.quads:
+                if u is self.quads[u].last:
+                    self._store_quad(self.quads[u])
             case Ops.STORE:
                 self._store(u)
+            case Ops.LOAD if u in self.quads:
+                self._load_quad(self.quads[u])
             case Ops.LOAD:
                 self._define(u, self._load(u))
             case Ops.STACK:
@@ -204,19 +223,19 @@ class _Body:
 
     def _load(self, u: Uop) -> str:
         place = u.src[0]
-        target = _storage(place)
-        if _is_register(target):
+        target = storage(place)
+        if is_register(target):
             return self._here(target, self.registers[target])
         if len(u.src) != 1:
             raise UopError("no LLVM code is made for a gated load")
-        lanes, scalar = lanes_of(u), _memory_type(place)
+        lanes, scalar = lanes_of(u), memory_type(place)
         if lanes == 0:
             return self._load_one(scalar, self._address(place, place.src[1]))
         form = strided(place.src[1])
         ty = vector_type(scalar, lanes)
         if form is not None and form[1] == 1:
             address = self._address(place, form[0])
-            return self.out.value(f"load {ty}, ptr {address}, align {_bytes(scalar)}")
+            return self.out.value(f"load {ty}, ptr {address}, align {byte_count(scalar)}")
         result = "poison"
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self._load_one(scalar, address)
@@ -224,17 +243,18 @@ class _Body:
         return result
 
     def _load_one(self, scalar: str, address: str) -> str:
-        return self.out.value(f"load {scalar}, ptr {address}, align {_bytes(scalar)}")
+        return self.out.value(f"load {scalar}, ptr {address}, align {byte_count(scalar)}")
 
     def _address(self, place: Uop, at: Uop) -> str:
-        base = self.names[_storage(place)]
+        base = self.names[storage(place)]
         index = f"{scalar_type(at.dtype)} {self._use(at, 0)}"
-        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {base}, {index}")
+        return self.out.value(f"getelementptr {memory_type(place)}, ptr {base}, {index}")
 
     def _offset(self, place: Uop, address: str, words: int) -> str:
+        """The address ``words`` words further on."""
         if words == 0:
             return address
-        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {address}, i64 {words}")
+        return self.out.value(f"getelementptr {memory_type(place)}, ptr {address}, i64 {words}")
 
     def _lane_addresses(self, place: Uop, lanes: int) -> list[str]:
         """The address of each lane's element: at constant offsets, or gathered."""
@@ -242,8 +262,8 @@ class _Body:
         if form is not None:
             address = self._address(place, form[0])
             return [self._offset(place, address, form[1] * k) for k in range(lanes)]
-        at, constant = _without_constant(place.src[1])
-        base, scalar = self.names[_storage(place)], scalar_type(at.dtype)
+        at, constant = without_constant(place.src[1])
+        base, scalar = self.names[storage(place)], scalar_type(at.dtype)
         addresses = []
         for k in range(lanes):
             if (at, k) not in self.extracted:
@@ -251,18 +271,18 @@ class _Body:
                 text = f"extractelement {ty} {self._use(at, lanes)}, i32 {k}"
                 self.extracted[at, k] = self.out.value(text)
             element = f"{scalar} {self.extracted[at, k]}"
-            text = f"getelementptr {_memory_type(place)}, ptr {base}, {element}"
+            text = f"getelementptr {memory_type(place)}, ptr {base}, {element}"
             addresses.append(self._offset(place, self.out.value(text), constant))
         return addresses
 
     def _store(self, u: Uop) -> None:
         place, value = u.src[:2]
         gate = u.src[2] if len(u.src) == 3 else None
-        target = _storage(place)
-        if _is_register(target):
+        target = storage(place)
+        if is_register(target):
             self._set_register(target, lanes_of(place), value, gate)
             return
-        lanes, scalar = lanes_of(place), _memory_type(place)
+        lanes, scalar = lanes_of(place), memory_type(place)
         if lanes == 0:
             self._store_one(place, value, gate)
             return
@@ -271,24 +291,95 @@ class _Body:
         ty, form, words = vector_type(scalar, lanes), strided(place.src[1]), self._use(value, lanes)
         if form is not None and form[1] == 1:
             address = self._address(place, form[0])
-            self.out.line(f"store {ty} {words}, ptr {address}, align {_bytes(scalar)}")
+            self.out.line(f"store {ty} {words}, ptr {address}, align {byte_count(scalar)}")
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {words}, i32 {k}")
-            self.out.line(f"store {scalar} {one}, ptr {address}, align {_bytes(scalar)}")
+            self.out.line(f"store {scalar} {one}, ptr {address}, align {byte_count(scalar)}")
+
+    # A whole element of four words is one access a lane, and its words change places with the
+    # lanes by shuffles inside each 128-bit half: a 4 x 4 transpose a half. Lane k of half h is in
+    # vector k at first: the elements of lanes k and k + 4 (of every eight).
+
+    def _load_quad(self, quad: Quad) -> None:
+        if quad.members[0] in self.names:
+            return
+        place = quad.first.src[0]
+        scalar, lanes = memory_type(place), lanes_of(place)
+        back = -quad.members.index(quad.first)
+        addresses = [self._offset(place, a, back) for a in self._lane_addresses(place, lanes)]
+        align = byte_count(scalar)
+        elements = [
+            self.out.value(f"load <4 x {scalar}>, ptr {a}, align {align}") for a in addresses
+        ]
+        parts = [
+            self._transpose(scalar, self._pairs(scalar, elements[n : n + 8]))
+            for n in range(0, lanes, 8)
+        ]
+        for member, words in zip(quad.members, zip(*parts, strict=True), strict=True):
+            self._define(member, self._joined(scalar, words))
+
+    def _store_quad(self, quad: Quad) -> None:
+        place = quad.members[0].src[0]
+        scalar, lanes = memory_type(place), lanes_of(place)
+        words = [self._use(member.src[1], lanes) for member in quad.members]
+        addresses = self._lane_addresses(place, lanes)
+        align = byte_count(scalar)
+        for n in range(0, lanes, 8):
+            rows = [w if lanes == 8 else self._part(scalar, w, lanes, n) for w in words]
+            for k, pair in enumerate(self._transpose(scalar, rows)):
+                for half in (0, 4):
+                    picked = ", ".join(f"i32 {half + j}" for j in range(4))
+                    one = self.out.value(
+                        f"shufflevector <8 x {scalar}> {pair}, <8 x {scalar}> poison, <4 x i32> <{picked}>"
+                    )
+                    address = addresses[n + half + k]
+                    self.out.line(f"store <4 x {scalar}> {one}, ptr {address}, align {align}")
+
+    def _shuffle(self, ty: str, a: str, b: str, picked: Sequence[int]) -> str:
+        mask = ", ".join(f"i32 {k}" for k in picked)
+        return self.out.value(f"shufflevector {ty} {a}, {ty} {b}, <{len(picked)} x i32> <{mask}>")
+
+    def _pairs(self, scalar: str, elements: Sequence[str]) -> list[str]:
+        """Elements k and k + 4 of eight as the halves of one vector, for k = 0…3."""
+        return [
+            self._shuffle(f"<4 x {scalar}>", elements[k], elements[k + 4], range(8))
+            for k in range(4)
+        ]
+
+    def _transpose(self, scalar: str, rows: Sequence[str]) -> list[str]:
+        """Four vectors of two halves of four, transposed within each half; its own inverse."""
+        ty = f"<8 x {scalar}>"
+        low, high = (0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15)
+        t = [self._shuffle(ty, rows[k], rows[k + 1], m) for k in (0, 2) for m in (low, high)]
+        low, high = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
+        return [self._shuffle(ty, t[k], t[k + 2], m) for k in (0, 1) for m in (low, high)]
+
+    def _joined(self, scalar: str, parts: Sequence[str]) -> str:
+        """Vectors of eight lanes as one vector."""
+        name, lanes = parts[0], 8
+        if len(parts) == 2:
+            name = self._shuffle(f"<8 x {scalar}>", parts[0], parts[1], range(16))
+            lanes = 16
+        assert lanes == 8 * len(parts)
+        return name
+
+    def _part(self, scalar: str, name: str, lanes: int, first: int) -> str:
+        """Lanes first…first + 7 of a wider vector."""
+        return self._shuffle(f"<{lanes} x {scalar}>", name, "poison", range(first, first + 8))
 
     def _store_one(self, place: Uop, value: Uop, gate: Uop | None) -> None:
         """Store to one address, where the gate holds in any lane."""
         if lanes_of(value):
             raise UopError("lanes that differ cannot be stored to one address")
-        scalar = _memory_type(place)
+        scalar = memory_type(place)
         after = None
         if gate is not None:
             any_lane, inside, after = self._any(gate), self._label("do"), self._label("skip")
             self.out.line(f"br i1 {any_lane}, label %{inside}, label %{after}")
             self._start(inside)
         address = self._address(place, place.src[1])
-        text = f"store {scalar} {self._use(value, 0)}, ptr {address}, align {_bytes(scalar)}"
+        text = f"store {scalar} {self._use(value, 0)}, ptr {address}, align {byte_count(scalar)}"
         self.out.line(text)
         if after is not None:
             self.out.line(f"br label %{after}")
@@ -374,9 +465,7 @@ class _Body:
             raise UopError("a break leaves the innermost open loop")
         done = u.src[0]
         crossing = {
-            r: self._crossing(r)
-            for r in loop.registers
-            if r in self.read_after[loop.counter]
+            r: self._crossing(r) for r in loop.registers if r in self.read_after[loop.counter]
         }
         every = self._all(done)
         stay = self._label("stay")
@@ -436,144 +525,3 @@ class _Body:
             wide = self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>")
             name = self.out.value(f"icmp slt <{lanes} x i32> {wide}, zeroinitializer")
         return self.out.value(f"bitcast <{lanes} x i1> {name} to i{lanes}")
-
-
-def _storage(u: Uop) -> Uop:
-    """The PARAM or BUFFER that an INDEX addresses."""
-    while u.op in (Ops.INDEX, Ops.AFTER):
-        u = u.src[0]
-    if u.op not in (Ops.PARAM, Ops.BUFFER):
-        raise UopError(f"no LLVM code is made for an access through {u.op.name}")
-    return u
-
-
-def _is_register(target: Uop) -> bool:
-    return target.op is Ops.BUFFER and target.arg.addrspace is AddrSpace.REG
-
-
-def _memory_type(place: Uop) -> str:
-    dtype = _storage(place).dtype
-    assert isinstance(dtype, Ptr)
-    return scalar_type(dtype.base)
-
-
-def _bytes(scalar: str) -> int:
-    return {"float": 4, "double": 8}.get(scalar) or int(scalar[1:]) // 8
-
-
-def strided(at: Uop) -> tuple[Uop, int] | None:
-    """(base, step) where a vector index is ``base + (0, step, 2*step, …)`` with a uniform base."""
-    if at.op is not Ops.ADD:
-        return None
-    for base, lanes in (at.src, at.src[::-1]):
-        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
-            values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
-            step = values[1] if len(values) == len(lanes.src) else 0
-            if values == [step * k for k in range(len(lanes.src))]:
-                return base, step
-    return None
-
-
-def _without_constant(at: Uop) -> tuple[Uop, int]:
-    """``at`` as (x, c) with at = x + c: lanes extracted from x serve every c."""
-    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
-        return at.src[0], int(at.src[1].arg.value)
-    return at, 0
-
-
-def _operands(u: Uop) -> list[tuple[Uop, int]]:
-    """The values that rendering ``u`` reads, each with the lanes it is read in."""
-    match u.op:
-        case Ops.RANGE:
-            return [(u.src[0], 0)]
-        case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
-            return []
-        case Ops.BREAK:
-            lanes = lanes_of(u.src[0])
-            live = negated(u.src[0]) if lanes else None
-            return [(u.src[0] if live is None else live, lanes)]
-        case Ops.LOAD:
-            return _address_operands(u.src[0])
-        case Ops.STORE:
-            place = u.src[0]
-            lanes = lanes_of(place)
-            gates = [(gate, lanes or lanes_of(gate)) for gate in u.src[2:]]
-            return [*_address_operands(place), (u.src[1], lanes), *gates]
-        case Ops.STACK:
-            return [(s, 0) for s in u.src]
-    group = fused(u)
-    lanes = lanes_of(u)
-    return [(s, lanes) for s in (u.src if group is None else group.operands)]
-
-
-def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
-    target = _storage(place)
-    if _is_register(target):
-        return []
-    at, lanes = place.src[1], lanes_of(place)
-    if lanes == 0:
-        return [(target, 0), (at, 0)]
-    form = strided(at)
-    return [(target, 0), (form[0], 0) if form else (_without_constant(at)[0], lanes)]
-
-
-def _needed(program: Sequence[Uop]) -> dict[Uop, int]:
-    """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
-    needed: dict[Uop, int] = {}
-    for u in reversed(program):
-        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
-            needed.setdefault(u, 0)
-        if u in needed:
-            for operand, lanes in _operands(u):
-                splat = 0 if _lanes(operand) else lanes
-                needed[operand] = max(needed.get(operand, 0), splat)
-    return needed
-
-
-def _lanes(u: Uop) -> int:
-    return 0 if u.dtype.is_ptr else lanes_of(u)
-
-
-def _crossing_masks(program: Sequence[Uop]) -> set[Uop]:
-    """The masks that are used in another block than the one they are made in."""
-    made: dict[Uop, int] = {}
-    crossing: set[Uop] = set()
-    block = 0
-    for u in program:
-        for operand, _ in _operands(u):
-            if made.get(operand, block) != block:
-                crossing.add(operand)
-        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
-            block += 1
-        if u.dtype is bool_ and _lanes(u) and u.op is not Ops.CONST:
-            made[u] = block
-    return crossing
-
-
-def _register_uses(
-    program: Sequence[Uop],
-) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
-    """For each loop: the registers it stores, and those that are read outside it."""
-    stored: dict[Uop, list[Uop]] = {}
-    inside: dict[Uop, dict[Uop, int]] = {}
-    total: dict[Uop, int] = {}
-    open_loops: list[Uop] = []
-    for u in program:
-        if u.op is Ops.RANGE:
-            open_loops.append(u)
-            stored[u], inside[u] = [], {}
-        elif u.op is Ops.END:
-            open_loops.pop()
-        elif u.op in (Ops.STORE, Ops.LOAD) and _is_register(target := _storage(u.src[0])):
-            if u.op is Ops.LOAD:
-                total[target] = total.get(target, 0) + 1
-            for loop in open_loops:
-                if u.op is Ops.LOAD:
-                    inside[loop][target] = inside[loop].get(target, 0) + 1
-                elif target not in stored[loop]:
-                    stored[loop].append(target)
-    after = {
-        loop: {r for r in registers if total.get(r, 0) > inside[loop].get(r, 0)}
-        for loop, registers in stored.items()
-    }
-    return stored, after
