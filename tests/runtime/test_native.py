@@ -212,3 +212,18 @@ def test_wide_indices_give_the_same_words() -> None:
 @dy.kernel
 def gather(a: Rows[f32]) -> Rows[f32]:
     return a.at(i32(a.sample())) + a.sample()
+
+
+@dy.kernel(budget=2**30)
+def endless(a: Rows[i32]) -> Rows[i32]:
+    n = a.sample()
+    for _ in range(n):
+        n = dy.add_wrap(n, 3)
+    return n
+
+
+def test_a_loop_that_reaches_the_largest_budget_fails_and_is_not_cut_short() -> None:
+    with pytest.raises(dy.KernelFault) as caught:
+        endless(np.full(8, 2**30, np.int32))
+    assert caught.value.fault.kind is FaultKind.BUDGET
+    assert caught.value.fault.operands == (2**30 - 1,)

@@ -166,6 +166,12 @@ class Manifest:
     outputs: tuple[Port, ...]
     budget: int = DEFAULT_BUDGET
 
+    @property
+    def work_limit(self) -> int:
+        """The most iterations an element may run: its budget, but reaching MAX_BUDGET always fails,
+        since no loop with a run-time count goes further."""
+        return min(self.budget, MAX_BUDGET - 1)
+
     def __str__(self) -> str:
         lines = [f"kernel {self.id}", f"  mode      {self.mode.value}"]
         lines += [f"  input     {p.name}: {p.ty}" for p in self.inputs]

@@ -532,7 +532,7 @@ class _Lowering:
         """Test the element's work; ``counts`` adds the iteration that begins here."""
         if counts:
             self.work.write(word.add(self.work.read(), i32(1)), self.scope, self.gate)
-        budget = i32(self.module.manifest.budget)
+        budget = i32(self.module.manifest.work_limit)
         over = word.lt(budget, self.work.read())
         if self.search:
             self._fault(instruction, frame, FaultKind.BUDGET, over, [budget], (Type.INT,))
