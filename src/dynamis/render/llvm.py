@@ -32,6 +32,7 @@ from .analysis import (
     without_constant,
 )
 from .driver import DRIVER, X86_MODE
+from .elements import elements_from_lanes, lanes_from_elements
 from .fused import fused, negated
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
@@ -297,76 +298,27 @@ class _Body:
             one = self.out.value(f"extractelement {ty} {words}, i32 {k}")
             self.out.line(f"store {scalar} {one}, ptr {address}, align {byte_count(scalar)}")
 
-    # A whole element of four words is one access a lane, and its words change places with the
-    # lanes by shuffles inside each 128-bit half: a 4 x 4 transpose a half. Lane k of half h is in
-    # vector k at first: the elements of lanes k and k + 4 (of every eight).
-
     def _load_quad(self, quad: Quad) -> None:
         if quad.members[0] in self.names:
             return
         place = quad.first.src[0]
         scalar, lanes = memory_type(place), lanes_of(place)
         back = -quad.members.index(quad.first)
-        addresses = [self._offset(place, a, back) for a in self._lane_addresses(place, lanes)]
-        align = byte_count(scalar)
         elements = [
-            self.out.value(f"load <4 x {scalar}>, ptr {a}, align {align}") for a in addresses
+            self.out.value(f"load <4 x {scalar}>, ptr {self._offset(place, a, back)}, align 4")
+            for a in self._lane_addresses(place, lanes)
         ]
-        parts = [
-            self._transpose(scalar, self._pairs(scalar, elements[n : n + 8]))
-            for n in range(0, lanes, 8)
-        ]
-        for member, words in zip(quad.members, zip(*parts, strict=True), strict=True):
-            self._define(member, self._joined(scalar, words))
+        words = lanes_from_elements(self.out, scalar, elements)
+        for member, name in zip(quad.members, words, strict=True):
+            self._define(member, name)
 
     def _store_quad(self, quad: Quad) -> None:
         place = quad.members[0].src[0]
         scalar, lanes = memory_type(place), lanes_of(place)
         words = [self._use(member.src[1], lanes) for member in quad.members]
-        addresses = self._lane_addresses(place, lanes)
-        align = byte_count(scalar)
-        for n in range(0, lanes, 8):
-            rows = [w if lanes == 8 else self._part(scalar, w, lanes, n) for w in words]
-            for k, pair in enumerate(self._transpose(scalar, rows)):
-                for half in (0, 4):
-                    picked = ", ".join(f"i32 {half + j}" for j in range(4))
-                    one = self.out.value(
-                        f"shufflevector <8 x {scalar}> {pair}, <8 x {scalar}> poison, <4 x i32> <{picked}>"
-                    )
-                    address = addresses[n + half + k]
-                    self.out.line(f"store <4 x {scalar}> {one}, ptr {address}, align {align}")
-
-    def _shuffle(self, ty: str, a: str, b: str, picked: Sequence[int]) -> str:
-        mask = ", ".join(f"i32 {k}" for k in picked)
-        return self.out.value(f"shufflevector {ty} {a}, {ty} {b}, <{len(picked)} x i32> <{mask}>")
-
-    def _pairs(self, scalar: str, elements: Sequence[str]) -> list[str]:
-        """Elements k and k + 4 of eight as the halves of one vector, for k = 0…3."""
-        return [
-            self._shuffle(f"<4 x {scalar}>", elements[k], elements[k + 4], range(8))
-            for k in range(4)
-        ]
-
-    def _transpose(self, scalar: str, rows: Sequence[str]) -> list[str]:
-        """Four vectors of two halves of four, transposed within each half; its own inverse."""
-        ty = f"<8 x {scalar}>"
-        low, high = (0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15)
-        t = [self._shuffle(ty, rows[k], rows[k + 1], m) for k in (0, 2) for m in (low, high)]
-        low, high = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
-        return [self._shuffle(ty, t[k], t[k + 2], m) for k in (0, 1) for m in (low, high)]
-
-    def _joined(self, scalar: str, parts: Sequence[str]) -> str:
-        """Vectors of eight lanes as one vector."""
-        name, lanes = parts[0], 8
-        if len(parts) == 2:
-            name = self._shuffle(f"<8 x {scalar}>", parts[0], parts[1], range(16))
-            lanes = 16
-        assert lanes == 8 * len(parts)
-        return name
-
-    def _part(self, scalar: str, name: str, lanes: int, first: int) -> str:
-        """Lanes first…first + 7 of a wider vector."""
-        return self._shuffle(f"<{lanes} x {scalar}>", name, "poison", range(first, first + 8))
+        elements = elements_from_lanes(self.out, scalar, words, lanes)
+        for address, one in zip(self._lane_addresses(place, lanes), elements, strict=True):
+            self.out.line(f"store <4 x {scalar}> {one}, ptr {address}, align 4")
 
     def _store_one(self, place: Uop, value: Uop, gate: Uop | None) -> None:
         """Store to one address, where the gate holds in any lane."""
