@@ -26,6 +26,7 @@ from ..kernel.work import counts_work
 from ..uop import (
     AxisType,
     KernelInfo,
+    Ops,
     Uop,
     bitcast,
     break_,
@@ -144,7 +145,8 @@ class _Lowering:
     ) -> Uop:
         """Close ranges around ``stores`` and whatever happened to the shared registers."""
         inside = [r for r, deps in before if r.deps != [*deps, closing[-1]]]
-        effects = unique([*stores, *(d for r in inside for d in r.deps)])
+        own = [d for r in inside for d in r.deps if d.op is not Ops.RANGE]
+        effects = unique([*stores, *(d for d in own if closing[-1] in ranges(d))])
         closed = end_(value=group(effects), ranges=closing)
         for register, deps in before:
             if register in inside:

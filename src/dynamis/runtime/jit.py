@@ -42,7 +42,7 @@ def host() -> Machine:
     if x86 and (missing := [name for name in _FLOOR if not features.get(name)]):
         raise UnsupportedCpu(
             "the native backend needs an x86-64-v3 processor, and this one lacks "
-            f"{', '.join(missing)}; backend=\"reference\" runs anywhere, slowly"
+            f'{", ".join(missing)}; backend="reference" runs anywhere, slowly'
         )
     return Machine(x86=x86, mask_registers=bool(features.get("avx512vl")))
 
