@@ -1,32 +1,147 @@
 """Linearising: a DAG of one kernel → the list of its nodes in the order they run.
 
 A node runs in the innermost loop whose range it depends on, so whatever a loop does not change is
-hoisted by construction. A loop is contracted to the place of its END in the enclosing loop's list:
-everything from outside that the loop reads comes earlier in topological order, everything that
-waits for the loop waits for its END.
+hoisted by construction; among the nodes of a loop, those of one dear arm (``regions.py``) stand
+together between IF and ENDIF. Loops and regions are contracted to one item each, and the items of
+a list are put in an order that meets every dependency, as near to depth-first order as can be.
 """
 
 from __future__ import annotations
 
-from ..uop import Ops, Uop, UopError, end_, linear, ranges, replace, toposort
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dtype import int32
+from ..uop import (
+    Ops,
+    Uop,
+    UopError,
+    const_of_dtype,
+    end_,
+    endif,
+    if_,
+    linear,
+    ranges,
+    replace,
+    toposort,
+)
+from .regions import Region, regions
 from .vectorize import innermost
 
 
 def linearize(root: Uop) -> Uop:
     """The LINEAR program of a SINK. Raises UopError when a node is used outside its loop."""
     root = _nest_ends(root)
-    lists: dict[Uop | None, list[Uop]] = {None: []}
-    for u in toposort(root):
-        if u.op is Ops.RANGE:
-            lists[u] = [u]
-        elif u.op is Ops.END:
-            (loop,) = u.src[1:]
-            lists[innermost(ranges(u))] += [*lists.pop(loop), u]
-        elif u is not root:
-            lists[innermost(ranges(u))].append(u)
-    if len(lists) != 1:
+    order = [u for u in toposort(root) if u is not root]
+    loops = {u: innermost(ranges(u)) for u in order}
+    if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
-    return linear(lists[None])
+    return linear(_Lists(order, loops).run())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Item:
+    """What stands in one place of a list: a node, a closed loop, or a region of nodes."""
+
+    nodes: tuple[Uop, ...]
+    region: Region | None = None
+
+
+class _Lists:
+    def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
+        self.order, self.loops = order, loops
+        self.regions = regions(order, loops.__getitem__)
+        self.by_loop: dict[Uop | None, list[Uop]] = {}
+        for u in order:
+            # a RANGE stands in front of its loop's own list, and is part of the item of its END
+            if u.op is not Ops.RANGE:
+                self.by_loop.setdefault(loops[u], []).append(u)
+        self.position = {u: n for n, u in enumerate(order)}
+        self.count = 0
+
+    def run(self) -> list[Uop]:
+        return self._list(self.by_loop.get(None, []), None)
+
+    def _list(self, nodes: Sequence[Uop], inside: Region | None) -> list[Uop]:
+        """The nodes of a loop or region in running order, what nests in it written out."""
+        items = self._items(nodes, inside)
+        out: list[Uop] = []
+        for item in self._sorted(items):
+            if item.region is not None:
+                out += self._region(item)
+            elif item.nodes[0].op is Ops.END:
+                loop = item.nodes[0].src[1]
+                out += [loop, *self._list(self.by_loop.get(loop, []), None), item.nodes[0]]
+            else:
+                out += item.nodes
+        return out
+
+    def _region(self, item: _Item) -> list[Uop]:
+        assert item.region is not None
+        condition, holds = item.region.arm
+        before = []
+        if not holds:
+            condition = condition.logical_not()
+            before.append(condition)
+        self.count += 1
+        opened = if_(cond=condition, idx_for_dedup=const_of_dtype(int32, self.count))
+        return [*before, opened, *self._list(item.nodes, item.region), endif(if_=opened)]
+
+    def _items(self, nodes: Sequence[Uop], inside: Region | None) -> list[_Item]:
+        grouped: dict[Region, list[Uop]] = {}
+        items = []
+        for u in nodes:
+            region = self.regions.get(u)
+            while region is not None and region.outer != inside:
+                region = region.outer
+            if region is None or region == inside:
+                items.append(_Item((u,)))
+            else:
+                grouped.setdefault(region, []).append(u)
+        return [*items, *(_Item(tuple(own), region) for region, own in grouped.items())]
+
+    def _sorted(self, items: Sequence[_Item]) -> list[_Item]:
+        """Kahn's algorithm, the ready item that is earliest in depth-first order first."""
+        owner = {u: item for item in items for u in self._held(item)}
+        waiting: dict[_Item, int] = {}
+        followers: dict[_Item, list[_Item]] = {}
+        for item in items:
+            needs = {
+                owner[s]
+                for u in self._held(item)
+                for s in u.src
+                if s in owner and owner[s] is not item
+            }
+            waiting[item] = len(needs)
+            for need in needs:
+                followers.setdefault(need, []).append(item)
+        rank = {item: self.position[item.nodes[0]] for item in items}
+        ready = [(rank[item], n, item) for n, item in enumerate(items) if not waiting[item]]
+        heapq.heapify(ready)
+        out = []
+        while ready:
+            _, _, item = heapq.heappop(ready)
+            out.append(item)
+            for follower in followers.get(item, ()):
+                waiting[follower] -= 1
+                if not waiting[follower]:
+                    heapq.heappush(ready, (rank[follower], id(follower), follower))
+        if len(out) != len(items):
+            raise UopError("a node is used outside its loop")
+        return out
+
+    def _held(self, item: _Item) -> list[Uop]:
+        """Every node of an item, those of nested loops included."""
+        held: list[Uop] = []
+        pending = list(item.nodes)
+        while pending:
+            u = pending.pop()
+            held.append(u)
+            if u.op is Ops.END:
+                held.append(u.src[1])
+                pending += self.by_loop.get(u.src[1], [])
+        return held
 
 
 def _nest_ends(root: Uop) -> Uop:

@@ -63,8 +63,19 @@ def operands(u: Uop) -> list[tuple[Uop, int]]:
     match u.op:
         case Ops.RANGE:
             return [(u.src[0], 0)]
-        case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
+        case (
+            Ops.END
+            | Ops.ENDIF
+            | Ops.GROUP
+            | Ops.AFTER
+            | Ops.INDEX
+            | Ops.SINK
+            | Ops.PARAM
+            | Ops.BUFFER
+        ):
             return []
+        case Ops.IF:
+            return [(u.src[0], lanes_of(u.src[0]))]
         case Ops.BREAK:
             lanes = lanes_of(u.src[0])
             live = negated(u.src[0]) if lanes else None
@@ -98,7 +109,7 @@ def rendered_nodes(program: Sequence[Uop]) -> dict[Uop, int]:
     """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
     needed: dict[Uop, int] = {}
     for u in reversed(program):
-        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
+        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF):
             needed.setdefault(u, 0)
         if u in needed:
             for operand, lanes in operands(u):
@@ -120,7 +131,7 @@ def crossing_masks(program: Sequence[Uop]) -> set[Uop]:
         for operand, _ in operands(u):
             if made.get(operand, block) != block:
                 crossing.add(operand)
-        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
+        if starts_block(u):
             block += 1
         if u.dtype is bool_ and lanes_or_zero(u) and u.op is not Ops.CONST:
             made[u] = block
@@ -156,6 +167,31 @@ def register_uses(
     return stored, after
 
 
+def starts_block(u: Uop) -> bool:
+    """Whether rendering a node opens a new basic block."""
+    if u.op is Ops.STORE and len(u.src) == 3:
+        return not is_register(storage(u.src[0]))
+    return u.op in (Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF)
+
+
+def escaping(program: Sequence[Uop]) -> dict[Uop, list[Uop]]:
+    """For each IF of a program: the nodes made in its region that are used outside it."""
+    homes: dict[Uop, tuple[Uop, ...]] = {}
+    opened: tuple[Uop, ...] = ()
+    found: dict[Uop, dict[Uop, None]] = {}
+    for u in program:
+        if u.op is Ops.ENDIF:
+            opened = opened[:-1]
+        for s, _ in operands(u):
+            for guard in homes.get(s, ()):
+                if guard not in opened:
+                    found.setdefault(guard, {})[s] = None
+        homes[u] = opened
+        if u.op is Ops.IF:
+            opened = (*opened, u)
+    return {guard: list(nodes) for guard, nodes in found.items()}
+
+
 QUAD = 4
 """Words of an element that is read and written whole."""
 
@@ -178,9 +214,9 @@ def quads(program: Sequence[Uop]) -> dict[Uop, Quad]:
     block = 0
     for n, u in enumerate(program):
         order[u] = n
-        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
+        if starts_block(u):
             block += 1
-        elif u.op is Ops.LOAD or (u.op is Ops.STORE and len(u.src) == 2):
+        elif u.op is Ops.LOAD or u.op is Ops.STORE:
             place = u.src[0]
             lanes = lanes_or_zero(place) if not is_register(storage(place)) else 0
             if lanes == 0 or lanes % 8 or byte_count(memory_type(place)) != 4:

@@ -22,6 +22,7 @@ from .analysis import (
     Quad,
     byte_count,
     crossing_masks,
+    escaping,
     is_register,
     memory_type,
     quads,
@@ -97,6 +98,8 @@ class _Body:
         rendered = [u for u in self.program if u in self.needed]
         self.crossing = set() if machine.mask_registers else crossing_masks(rendered)
         self.quads = quads(rendered)
+        self.escaping = escaping(rendered)
+        self.guards: dict[Uop, tuple[int, str]] = {}
         self.wide: dict[Uop, _Wide] = {}
         self.narrowed: dict[Uop, str] = {}
 
@@ -182,6 +185,10 @@ class _Body:
                 self._close(self.loops.pop())
             case Ops.BREAK:
                 self._leave(u)
+            case Ops.IF:
+                self._guard(u)
+            case Ops.ENDIF:
+                self._join(u.src[0])
             case Ops.STORE if u in self.quads:
                 if u is self.quads[u].last:
                     self._store_quad(self.quads[u])
@@ -425,6 +432,37 @@ class _Body:
         self.out.line(f"br i1 {every}, label %exit{loop.number}, label %{stay}")
         self._start(stay)
 
+    def _guard(self, u: Uop) -> None:
+        """Enter a region if its condition holds in any lane."""
+        self.labels += 1
+        n = self.labels
+        holds = self._any(u.src[0])
+        self.guards[u] = (n, self.block)
+        self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}")
+        self._start(f"arm{n}")
+
+    def _join(self, u: Uop) -> None:
+        """Leave a region: what it made is zero where it was not entered, and is not chosen there."""
+        n, before = self.guards.pop(u)
+        made = [e for e in self.escaping.get(u, ()) if e in self.names]
+        words = {e: self.wide[e].name if e in self.wide else self.names[e] for e in made}
+        arm = self.block
+        self.out.line(f"br label %join{n}")
+        self._start(f"join{n}")
+        phis = {}
+        for e in made:
+            ty = vector_type(scalar_type(e.dtype), lanes_of(e))
+            if e in self.wide:
+                ty = ty.replace("x i1>", "x i32>")
+            phis[e] = (
+                ty,
+                self.out.value(f"phi {ty} [ {words[e]}, %{arm} ], [ {_zero(ty)}, %{before} ]"),
+            )
+        for e, (ty, name) in phis.items():
+            if self.wide.pop(e, None) is not None:
+                name = self.out.value(f"icmp slt {ty} {name}, zeroinitializer")
+            self._define(e, name)
+
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
         latch = {r: self._crossing(r) for r in loop.registers}
@@ -477,3 +515,9 @@ class _Body:
             wide = self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>")
             name = self.out.value(f"icmp slt <{lanes} x i32> {wide}, zeroinitializer")
         return self.out.value(f"bitcast <{lanes} x i1> {name} to i{lanes}")
+
+
+def _zero(ty: str) -> str:
+    if ty.startswith("<"):
+        return "zeroinitializer"
+    return {"float": "0.0", "double": "0.0", "i1": "false"}.get(ty, "0")

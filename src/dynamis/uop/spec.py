@@ -336,7 +336,10 @@ def _if(u: Uop) -> str:
         return "an IF is void and has 2 sources"
     return _first(
         (not u.src[0].dtype.is_bool, "the condition of an IF is bool"),
-        (u.src[1].op not in (Ops.CAST, Ops.INDEX, Ops.SHRINK), "an IF is told apart by an index"),
+        (
+            u.src[1].op not in (Ops.CAST, Ops.INDEX, Ops.SHRINK, Ops.CONST),
+            "an IF is told apart by an index or a number",
+        ),
     )
 
 
