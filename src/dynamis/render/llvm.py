@@ -442,7 +442,7 @@ class _Body:
         self._start(f"arm{n}")
 
     def _join(self, u: Uop) -> None:
-        """Leave a region: what it made is zero where it was not entered, and is not chosen there."""
+        """Leave a region: what it made is zero, and not chosen, where it was not entered."""
         n, before = self.guards.pop(u)
         made = [e for e in self.escaping.get(u, ()) if e in self.names]
         words = {e: self.wide[e].name if e in self.wide else self.names[e] for e in made}
