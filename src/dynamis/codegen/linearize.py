@@ -50,8 +50,7 @@ class _Item:
 
 class _Lists:
     def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
-        self.order, self.loops = order, loops
-        self.regions = regions(order, loops.__getitem__)
+        order, self.regions = regions(order, loops)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
             # a RANGE stands in front of its loop's own list, and is part of the item of its END
@@ -79,23 +78,19 @@ class _Lists:
 
     def _region(self, item: _Item) -> list[Uop]:
         assert item.region is not None
-        condition, holds = item.region.arm
-        before = []
-        if not holds:
-            condition = condition.logical_not()
-            before.append(condition)
         self.count += 1
-        opened = if_(cond=condition, idx_for_dedup=const_of_dtype(int32, self.count))
-        return [*before, opened, *self._list(item.nodes, item.region), endif(if_=opened)]
+        number = const_of_dtype(int32, self.count)
+        opened = if_(cond=item.region.guard, idx_for_dedup=number)
+        return [opened, *self._list(item.nodes, item.region), endif(if_=opened)]
 
     def _items(self, nodes: Sequence[Uop], inside: Region | None) -> list[_Item]:
         grouped: dict[Region, list[Uop]] = {}
         items = []
         for u in nodes:
             region = self.regions.get(u)
-            while region is not None and region.outer != inside:
+            while region is not None and region is not inside and region.outer is not inside:
                 region = region.outer
-            if region is None or region == inside:
+            if region is None or region is inside:
                 items.append(_Item((u,)))
             else:
                 grouped.setdefault(region, []).append(u)
@@ -103,33 +98,39 @@ class _Lists:
 
     def _sorted(self, items: Sequence[_Item]) -> list[_Item]:
         """Kahn's algorithm, the ready item that is earliest in depth-first order first."""
-        owner = {u: item for item in items for u in self._held(item)}
+        held = {item: self._held(item) for item in items}
+        owner = {u: item for item in items for u in held[item]}
         waiting: dict[_Item, int] = {}
         followers: dict[_Item, list[_Item]] = {}
         for item in items:
-            needs = {
-                owner[s]
-                for u in self._held(item)
-                for s in u.src
-                if s in owner and owner[s] is not item
-            }
+            used = [s for u in held[item] for s in (*u.src, *self._guards(u))]
+            needs = {owner[s] for s in used if s in owner and owner[s] is not item}
             waiting[item] = len(needs)
             for need in needs:
                 followers.setdefault(need, []).append(item)
         rank = {item: self.position[item.nodes[0]] for item in items}
-        ready = [(rank[item], n, item) for n, item in enumerate(items) if not waiting[item]]
+        by_rank = {rank[item]: item for item in items}  # first nodes differ, so ranks do
+        ready = [rank[item] for item in items if not waiting[item]]
         heapq.heapify(ready)
         out = []
         while ready:
-            _, _, item = heapq.heappop(ready)
+            item = by_rank[heapq.heappop(ready)]
             out.append(item)
             for follower in followers.get(item, ()):
                 waiting[follower] -= 1
                 if not waiting[follower]:
-                    heapq.heappush(ready, (rank[follower], id(follower), follower))
+                    heapq.heappush(ready, rank[follower])
         if len(out) != len(items):
             raise UopError("a node is used outside its loop")
         return out
+
+    def _guards(self, u: Uop) -> list[Uop]:
+        """The guards of the regions that a node is in."""
+        found, region = [], self.regions.get(u)
+        while region is not None:
+            found.append(region.guard)
+            region = region.outer
+        return found
 
     def _held(self, item: _Item) -> list[Uop]:
         """Every node of an item, those of nested loops included."""

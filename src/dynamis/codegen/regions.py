@@ -1,9 +1,10 @@
 """Arms worth skipping: which pure nodes only matter where a condition holds.
 
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
-uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. A home whose
-nodes are dear together becomes a region of the linear program that runs only when its condition
-holds in some lane. Only pure nodes move; loops in an arm have no iterations without a lane anyway.
+uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. An arm whose
+own nodes are dear together becomes a region of the linear program, which runs only when its guard
+holds in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move:
+loops in an arm have no iterations without a lane anyway.
 
 Two regions of one arm must be kept apart where something between them depends on the first and the
 second depends on that: they get different levels.
@@ -11,8 +12,7 @@ second depends on that: they get different levels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ..uop import Ops, Uop, shape
 from ..uop.shape import shape_or_none
@@ -22,24 +22,116 @@ DEAR = 16
 """Operations from which an arm is worth a branch."""
 _COSTS = {Ops.FDIV: 6, Ops.SQRT: 6, Ops.CDIV: 20, Ops.CMOD: 20, Ops.RECIPROCAL: 6}
 
-Arm = tuple[Uop, bool]
-"""A condition, and whether the arm is for where it holds."""
-Home = tuple[Arm, ...]
 
-
-@dataclass(frozen=True, slots=True)
 class Region:
-    """An arm, inside another region or none, at a level."""
+    """Nodes that run under one guard, inside another region or none. Compared by identity."""
 
-    arm: Arm
-    level: int
-    outer: Region | None
+    __slots__ = ("guard", "outer")
+
+    def __init__(self, guard: Uop, outer: Region | None):
+        self.guard, self.outer = guard, outer
 
 
-def regions(order: Sequence[Uop], loop_of: Callable[[Uop], Uop | None]) -> dict[Uop, Region]:
-    """The region of each node that is in one; ``order`` is topological."""
-    homes = _dear(_homes(order, loop_of))
-    return _levelled(order, homes) if homes else {}
+class _Arm:
+    """Where a condition holds (or does not), within another arm or everywhere."""
+
+    __slots__ = ("children", "condition", "cost", "depth", "holds", "last", "levels", "outer")
+
+    def __init__(self, condition: Uop | None, holds: bool, outer: _Arm | None):
+        self.condition, self.holds, self.outer = condition, holds, outer
+        self.depth: int = 0 if outer is None else outer.depth + 1
+        self.children: dict[tuple[Uop, bool], _Arm] = {}
+        self.cost = self.last = 0
+        self.levels: dict[tuple[Region | None, int], Region] = {}
+
+    def arm(self, condition: Uop, holds: bool) -> _Arm:
+        """The arm of a condition within this one."""
+        key = condition, holds
+        if key not in self.children:
+            self.children[key] = _Arm(condition, holds, self)
+        return self.children[key]
+
+    @property
+    def is_dear(self) -> bool:
+        return self.condition is not None and self.cost >= DEAR
+
+
+def guard(condition: Uop, holds: bool) -> Uop:
+    """The node that says where an arm runs."""
+    return condition if holds else condition.logical_not()
+
+
+def regions(
+    order: Sequence[Uop], loops: dict[Uop, Uop | None]
+) -> tuple[list[Uop], dict[Uop, Region]]:
+    """The nodes in an order in which guards come before what they guard, and each one's region.
+
+    ``order`` is topological, ``loops`` gives each node's loop; guards that are not nodes of the
+    program yet are added to both. Nodes that are in no region are not in the second answer.
+    """
+    everywhere = _Arm(None, True, None)
+    homes = _homes(order, loops, everywhere)
+    arms = _price(homes, everywhere)
+    if not any(arm.is_dear for arm in arms):
+        return list(order), {}
+    dear: dict[_Arm, _Arm] = {}
+    for arm in arms:  # outer arms first
+        dear[arm] = arm if arm.is_dear or arm.outer is None else dear[arm.outer]
+    homes = {u: dear[home] for u, home in homes.items()}
+    added: dict[Uop, list[Uop]] = {}
+    for arm in arms:
+        if arm.is_dear and not arm.holds:
+            assert arm.condition is not None
+            negation = guard(arm.condition, arm.holds)
+            for u in (*negation.src, negation):  # the constant it compares with may be new too
+                if u not in loops:
+                    added.setdefault(arm.condition, []).append(u)
+                    loops[u] = None
+            # it must be at hand wherever its condition is, whoever else uses it
+            homes[negation] = homes.get(arm.condition, everywhere)
+            loops[negation] = loops[arm.condition]
+    chains = _chains(arms, everywhere)
+    order = _guards_first([v for u in order for v in (u, *added.get(u, ()))], homes, chains)
+    return order, _levelled(order, homes, chains, everywhere)
+
+
+def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, list[_Arm]]:
+    """For each dear arm: the dear arms around and including it, outermost first."""
+    chains: dict[_Arm, list[_Arm]] = {everywhere: []}
+    for arm in arms:  # outer arms first
+        if arm.is_dear:
+            outer = arm.outer
+            while outer is not None and outer not in chains:
+                outer = outer.outer
+            assert outer is not None
+            chains[arm] = [*chains[outer], arm]
+    return chains
+
+
+def _guards_first(
+    order: Sequence[Uop], homes: dict[Uop, _Arm], chains: dict[_Arm, list[_Arm]]
+) -> list[Uop]:
+    """``order`` with each node after the guards of its arms. No guard depends on what it guards:
+    that has no use but through WHEREs of the guard's own condition."""
+    done: set[Uop] = set()
+    out: list[Uop] = []
+    for root in order:
+        stack = [root]
+        while stack:
+            u = stack[-1]
+            if u in done:
+                stack.pop()
+                continue
+            arms = chains[homes[u]] if u in homes else []
+            guards = [guard(arm.condition, arm.holds) for arm in arms if arm.condition is not None]
+            missing = [s for s in (*u.src, *guards) if s not in done]
+            if missing:
+                stack += missing[::-1]
+            else:
+                done.add(u)
+                out.append(u)
+                stack.pop()
+    return out
 
 
 def _is_movable(u: Uop) -> bool:
@@ -50,28 +142,30 @@ def _is_movable(u: Uop) -> bool:
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
 
 
-def _homes(order: Sequence[Uop], loop_of: Callable[[Uop], Uop | None]) -> dict[Uop, Home]:
-    """The innermost arm that each movable node only matters in; () is everywhere."""
-    homes: dict[Uop, Home] = {}
+def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
+    """The innermost arm that each movable node only matters in."""
+    homes: dict[Uop, _Arm] = {}
     for u in reversed(order):
-        own = homes.setdefault(u, ()) if _is_movable(u) else ()
+        own = homes.get(u, everywhere) if _is_movable(u) else everywhere
         for place, s in enumerate(u.src):
-            path = own
-            if not _is_movable(s) or loop_of(s) is not loop_of(u):
-                path = ()
+            arm = own
+            if not _is_movable(s) or loops[s] is not loops[u]:
+                arm = everywhere
             elif u.op is Ops.WHERE and place > 0 and u.src.count(s) == 1:
-                condition = u.src[0]
-                if condition.op is not Ops.CONST:
-                    path = (*own, (condition, place == 1))
-            homes[s] = _common(homes[s], path) if s in homes else path
-    return {u: home for u, home in homes.items() if home and _is_movable(u)}
+                arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
+            homes[s] = _common(homes[s], arm) if s in homes else arm
+    return {u: home for u, home in homes.items() if _is_movable(u)}
 
 
-def _common(a: Home, b: Home) -> Home:
-    n = 0
-    while n < min(len(a), len(b)) and a[n] == b[n]:
-        n += 1
-    return a[:n]
+def _common(a: _Arm, b: _Arm) -> _Arm:
+    while a is not b:
+        if a.depth >= b.depth:
+            assert a.outer is not None
+            a = a.outer
+        else:
+            assert b.outer is not None
+            b = b.outer
+    return a
 
 
 def _cost(u: Uop) -> int:
@@ -82,43 +176,45 @@ def _cost(u: Uop) -> int:
     return _COSTS.get(u.op, 1)
 
 
-def _dear(homes: dict[Uop, Home]) -> dict[Uop, Home]:
-    """Homes cut back to their dear arms."""
-    costs: dict[Home, int] = {}
+def _price(homes: dict[Uop, _Arm], everywhere: _Arm) -> list[_Arm]:
+    """Every arm, outer ones first. An arm that is not dear adds its cost to the one around it."""
+    arms = [everywhere]
+    for arm in arms:
+        arms += arm.children.values()
     for u, home in homes.items():
-        for n in range(1, len(home) + 1):
-            costs[home[:n]] = costs.get(home[:n], 0) + _cost(u)
-    dear = {}
-    for u, home in homes.items():
-        n = len(home)
-        while n and costs[home[:n]] < DEAR:
-            n -= 1
-        if n:
-            dear[u] = home[:n]
-    return dear
+        home.cost += _cost(u)
+    for arm in reversed(arms):
+        if arm.outer is not None and not arm.is_dear:
+            arm.outer.cost += arm.cost
+    return arms
 
 
-def _levelled(order: Sequence[Uop], homes: dict[Uop, Home]) -> dict[Uop, Region]:
-    last: dict[Home, int] = {}
+def _levelled(
+    order: Sequence[Uop],
+    homes: dict[Uop, _Arm],
+    chains: dict[_Arm, list[_Arm]],
+    everywhere: _Arm,
+) -> dict[Uop, Region]:
     for position, u in enumerate(order):
-        home = homes.get(u, ())
-        for n in range(1, len(home) + 1):
-            last[home[:n]] = position
+        for arm in chains[homes.get(u, everywhere)]:
+            arm.last = position
     found: dict[Uop, Region] = {}
-    reached: dict[Uop, dict[Home, int]] = {}  # the highest level of each arm that a node needs
+    reached: dict[Uop, dict[_Arm, int]] = {}  # the highest level of each arm that a node needs
     for position, u in enumerate(order):
-        home = homes.get(u, ())
-        needs: dict[Home, int] = {}
-        for s in u.src:
+        inside = chains[homes.get(u, everywhere)]
+        guards = [guard(arm.condition, arm.holds) for arm in inside if arm.condition is not None]
+        needs: dict[_Arm, int] = {}
+        for s in (*u.src, *guards):
             for arm, level in reached[s].items():
-                if last[arm] > position or arm == home[: len(arm)]:
-                    inside = arm == homes.get(s, ())[: len(arm)]
-                    again = arm == home[: len(arm)] and not inside
+                if arm.last >= position:
+                    again = arm in inside and arm not in chains[homes.get(s, everywhere)]
                     needs[arm] = max(needs.get(arm, 0), level + again)
         region = None
-        for n in range(1, len(home) + 1):
-            level = needs.setdefault(home[:n], 0)
-            region = Region(home[n - 1], level, region)
+        for arm, holds in zip(inside, guards, strict=True):
+            key = region, needs.setdefault(arm, 0)
+            if key not in arm.levels:
+                arm.levels[key] = Region(holds, region)
+            region = arm.levels[key]
         if region is not None:
             found[u] = region
         reached[u] = needs
