@@ -27,7 +27,7 @@ from dynamis.uop import (
     store,
 )
 
-ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
+ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def memory(slot: int, dtype: Val) -> Uop:
@@ -71,4 +71,6 @@ def run_ast(root: Uop, arrays: Sequence[NDArray[np.generic]], width: int) -> Non
     ]
     args = (ctypes.c_uint64 * len(slots))(*slots)
     record = (ctypes.c_int32 * RECORD_WORDS)()
-    ONE(native.one)(ctypes.addressof(args), 0, ctypes.addressof(record))
+    stop = ctypes.c_uint64(0)
+    call = ONE(native.one)
+    call(ctypes.addressof(args), 0, ctypes.addressof(record), ctypes.addressof(stop))

@@ -1,4 +1,4 @@
-"""Random kernels of nested dear arms, loops in arms and early returns give the reference's words."""
+"""Random kernels of nested dear arms, loops in arms and early returns: the reference's words."""
 
 from __future__ import annotations
 
@@ -53,6 +53,8 @@ def body(rng: Random, depth: int, indent: str) -> list[str]:
 def source(rng: Random) -> str:
     return "\n".join(
         [
+            "import dynamis as dy",
+            "from dynamis import Rows, f32, i32",
             "def kernel(a: Rows[f32], b: Rows[f32]) -> Rows[f32]:",
             "    x = a.sample()",
             "    y = b.sample()",

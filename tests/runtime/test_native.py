@@ -6,9 +6,9 @@ import ctypes
 import ctypes.util
 import gc
 import os
+import pathlib
 import subprocess
 import sys
-import textwrap
 import threading
 
 import numpy as np
@@ -18,7 +18,7 @@ import dynamis as dy
 from dynamis import Grid, Rows, f32, i32
 from dynamis.kernel import FaultKind, validate
 from dynamis.lower import CallClass, lower
-from dynamis.runtime.native import STAGES, NativeKernel, StageError
+from dynamis.runtime.native import STAGES, InputChanged, NativeKernel, StageError
 from tests.programs import run_ast
 
 
@@ -98,27 +98,99 @@ def test_progress_counts_blocks_up_to_all_of_them() -> None:
     assert [d for d, _ in seen] == sorted(d for d, _ in seen)
 
 
-def test_ctrl_c_ends_a_run_that_would_take_minutes() -> None:
-    program = """
-        import os, signal, threading, numpy as np, dynamis as dy
-        from tests.runtime.test_native import slow
-        def interrupt(done, blocks):
-            if done:
-                os.kill(os.getpid(), signal.SIGINT)
-        try:
-            slow(n=1_000_000, shape=(4000, 4000), threads=2, progress=interrupt)
-        except KeyboardInterrupt:
-            print("interrupted")
-    """
+@dy.kernel(budget=2**30)
+def remainders(n: i32 = 100) -> Rows[f32]:
+    x = f32(dy.element())
+    for _ in range(n):
+        x = (x * 1.7) % 3.1 + (x % 0.7) % 0.3
+    return x
+
+
+CTRL_C = """
+import os, signal
+from tests.runtime.test_native import remainders, slow
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent may have ignored it
+kernel, keywords = {call}
+kernel(**{{**keywords, "n": 1}})
+try:
+    kernel(**keywords, progress=lambda done, blocks: os.kill(os.getpid(), signal.SIGINT))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "slow, dict(n=1_000_000, shape=(4000, 4000), threads=2)",  # many blocks
+        "remainders, dict(n=2**29, shape=(20_000,), threads=2)",  # a block takes hours
+        "remainders, dict(n=2**29, shape=(3,), threads=1)",  # so does an element
+    ],
+)
+def test_ctrl_c_ends_a_run_that_would_take_hours(call: str) -> None:
+    assert run_program(CTRL_C.format(call=call)) == "interrupted\n"
+
+
+FORK = """
+import os, threading
+import numpy as np
+from tests.runtime.test_native import remainders, steps
+
+busy = threading.Event()
+
+def compile_often():
+    for width in (1, 2, 4, 8, 16):
+        busy.set()
+        remainders.options(width=width)(n=1, shape=(50,))
+
+worker = threading.Thread(target=compile_often)
+worker.start()
+busy.wait()
+statuses = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        data = np.arange(100, dtype=np.int32)
+        os._exit(0 if steps.options(width=2)(data, k=2).shape == (100,) else 1)
+    statuses.append(os.waitpid(pid, 0)[1])
+worker.join()
+print(statuses)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_while_another_thread_compiles_can_compile_and_call() -> None:
+    assert run_program(FORK) == "[0, 0, 0, 0]\n"
+
+
+def run_program(text: str) -> str:
+    """What a program prints in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
+        [sys.executable, "-W", "ignore", "-c", text],
         capture_output=True,
         text=True,
         timeout=120,
-        cwd=os.getcwd(),
+        cwd=pathlib.Path(__file__).parents[2],
         check=False,
     )
-    assert done.stdout == "interrupted\n", done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_input_that_changes_during_a_run_is_named_as_the_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = native(second_word)
+    failing, sound = np.full(40, 4, np.int32), np.zeros(40, np.int32)
+    out = np.zeros(40, np.int32)
+    search = kernel._search
+    # another thread writes between the run and the search
+    monkeypatch.setattr(
+        kernel, "_search", lambda call, arrays, *rest: search(call, [sound, out], *rest)
+    )
+    with pytest.raises(InputChanged, match="another thread changed an input"):
+        kernel.run([failing], [], [out], (40,), 1)
 
 
 def test_the_callers_rounding_mode_neither_reaches_a_kernel_nor_is_lost() -> None:

@@ -8,7 +8,7 @@ for, go away here, and so does a loop in which nothing is left to do.
 from __future__ import annotations
 
 from ..uop import Ops, Uop, group, replace, toposort
-from .vectorize import is_register, storage_of
+from ..uop.storage import is_register, storage_of
 
 
 def prune_registers(root: Uop) -> Uop:

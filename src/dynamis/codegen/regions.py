@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ..uop import Ops, Uop, shape
 from ..uop.shape import shape_or_none
-from .vectorize import is_register, storage_of
+from ..uop.storage import is_register, storage_of
 
 DEAR = 16
 """Operations from which an arm is worth a branch."""

@@ -32,8 +32,8 @@ from ..uop import (
     toposort,
 )
 from ..uop.abi import CORE_ID
+from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
-from .vectorize import is_register, storage_of
 
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""

@@ -34,17 +34,7 @@ from ..uop import (
     store,
     toposort,
 )
-
-
-def storage_of(u: Uop) -> Uop:
-    """The PARAM or BUFFER behind an INDEX or AFTER."""
-    while u.op in (Ops.INDEX, Ops.AFTER, Ops.LOAD):
-        u = u.src[0]
-    return u
-
-
-def is_register(u: Uop) -> bool:
-    return u.op is Ops.BUFFER and u.arg.addrspace is AddrSpace.REG
+from ..uop.storage import is_register, storage_of
 
 
 class Variance:

@@ -14,7 +14,7 @@ from .types import Number
 class FaultKind(Enum):
     """The kinds of failure; the value says it in words."""
 
-    OVERFLOW = "the result does not fit in an Int"
+    OVERFLOW = "the result does not fit in i32"
     DIVISION_BY_ZERO = "division by zero"
     BUDGET = "the work budget is spent"
 

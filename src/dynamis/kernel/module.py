@@ -41,6 +41,10 @@ MAX_EXPANDED_DEPTH = 256
 """The deepest blocks and calls may nest after inlining every call, a call counting one."""
 MAX_FRAME_WORDS = 2**20
 """The most words the values of one function may take together."""
+MAX_ELEMENTS = 2**31 - 1
+"""The most elements of a port: an element's number is an Int."""
+MAX_GRID_AXIS = 2**24
+"""The longest axis of a grid: a coordinate is a Float."""
 MAX_TEXT = 2**24
 """The longest module text ``parse`` accepts, in bytes."""
 

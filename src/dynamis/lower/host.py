@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
-from ..kernel.module import Manifest, Shape
+from ..kernel.module import MAX_ELEMENTS, MAX_GRID_AXIS, Manifest, Shape
 from ..kernel.types import Type
 from ..uop import (
     AxisType,
@@ -27,8 +27,6 @@ from ..uop.abi import RECORD
 from . import arithmetic as word
 from .arithmetic import i32
 
-MAX_ROWS, MAX_AXIS = 2**31 - 1, 2**24
-"""Most elements of a port, and the longest axis of a grid (coordinates are f32)."""
 STORAGE = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: uint8}
 """How a word lies in a host array: a Bool is one byte, true when non-zero."""
 
@@ -66,7 +64,7 @@ class Host:
         self.manifest, self.call = manifest, call
         self.index_dtype = int64 if call.wide else int32
         grid = manifest.outputs[0].shape is Shape.GRID
-        limit = MAX_AXIS if grid else MAX_ROWS
+        limit = MAX_GRID_AXIS if grid else MAX_ELEMENTS
         self.width = scalar_param("width", int32, 1, limit)
         self.height = scalar_param("height", int32, 1, limit) if grid else None
         self.row = None
@@ -135,9 +133,10 @@ class Host:
         if self.call.same_extent[k]:
             return self.width, self.height
         if port.shape is Shape.ROWS:
-            return scalar_param(f"{port.name}.width", int32, 1, MAX_ROWS), None
+            return scalar_param(f"{port.name}.width", int32, 1, MAX_ELEMENTS), None
         width, height = (
-            scalar_param(f"{port.name}.{side}", int32, 1, MAX_AXIS) for side in ("width", "height")
+            scalar_param(f"{port.name}.{side}", int32, 1, MAX_GRID_AXIS)
+            for side in ("width", "height")
         )
         return width, height
 

@@ -9,27 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dtype import AddrSpace, Ptr, bool_
-from ..uop import Ops, Uop, UopError, shape
+from ..dtype import Ptr, bool_
+from ..uop import Ops, Uop, shape
+from ..uop.storage import is_register, storage_of
 from .fused import fused, negated
 from .llvm_types import lanes_of, scalar_type
 
 
-def storage(u: Uop) -> Uop:
-    """The PARAM or BUFFER that an INDEX addresses."""
-    while u.op in (Ops.INDEX, Ops.AFTER):
-        u = u.src[0]
-    if u.op not in (Ops.PARAM, Ops.BUFFER):
-        raise UopError(f"no LLVM code is made for an access through {u.op.name}")
-    return u
-
-
-def is_register(target: Uop) -> bool:
-    return target.op is Ops.BUFFER and target.arg.addrspace is AddrSpace.REG
-
-
 def memory_type(place: Uop) -> str:
-    dtype = storage(place).dtype
+    dtype = storage_of(place).dtype
     assert isinstance(dtype, Ptr)
     return scalar_type(dtype.base)
 
@@ -95,7 +83,7 @@ def operands(u: Uop) -> list[tuple[Uop, int]]:
 
 
 def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
-    target = storage(place)
+    target = storage_of(place)
     if is_register(target):
         return []
     at, lanes = place.src[1], lanes_of(place)
@@ -138,6 +126,19 @@ def crossing_masks(program: Sequence[Uop]) -> set[Uop]:
     return crossing
 
 
+def loops_around_loops(program: Sequence[Uop]) -> set[Uop]:
+    """The loops that have a loop inside."""
+    found: set[Uop] = set()
+    opened: list[Uop] = []
+    for u in program:
+        if u.op is Ops.RANGE:
+            found.update(opened)
+            opened.append(u)
+        elif u.op is Ops.END:
+            opened.pop()
+    return found
+
+
 def register_uses(
     program: Sequence[Uop],
 ) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
@@ -152,7 +153,7 @@ def register_uses(
             stored[u], inside[u] = [], {}
         elif u.op is Ops.END:
             open_loops.pop()
-        elif u.op in (Ops.STORE, Ops.LOAD) and is_register(target := storage(u.src[0])):
+        elif u.op in (Ops.STORE, Ops.LOAD) and is_register(target := storage_of(u.src[0])):
             if u.op is Ops.LOAD:
                 total[target] = total.get(target, 0) + 1
             for loop in open_loops:
@@ -170,7 +171,7 @@ def register_uses(
 def starts_block(u: Uop) -> bool:
     """Whether rendering a node opens a new basic block."""
     if u.op is Ops.STORE and len(u.src) == 3:
-        return not is_register(storage(u.src[0]))
+        return not is_register(storage_of(u.src[0]))
     return u.op in (Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF)
 
 
@@ -218,14 +219,14 @@ def quads(program: Sequence[Uop]) -> dict[Uop, Quad]:
             block += 1
         elif u.op is Ops.LOAD or u.op is Ops.STORE:
             place = u.src[0]
-            lanes = lanes_or_zero(place) if not is_register(storage(place)) else 0
+            lanes = lanes_or_zero(place) if not is_register(storage_of(place)) else 0
             if lanes == 0 or lanes % 8 or byte_count(memory_type(place)) != 4:
                 continue
             form = strided(place.src[1])
             if form is not None and form[1] != QUAD:
                 continue
             at, constant = without_constant(place.src[1] if form is None else form[0])
-            key = (block, u.op, storage(place), form is None, at, constant // QUAD)
+            key = (block, u.op, storage_of(place), form is None, at, constant // QUAD)
             groups.setdefault(key, {})[constant % QUAD] = u
     found: dict[Uop, Quad] = {}
     for words in groups.values():

@@ -1,8 +1,9 @@
 """The part of every native module that does not depend on the kernel: taking blocks of work.
 
 ``run(args, control)`` takes blocks in ascending order from one counter. A block that faults records
-its number (atomic minimum); no block above the minimum is started. The stop word is looked at
-before each block. ``one(args, block, record)`` runs a single block with the caller's record.
+its number (atomic minimum); no block above the minimum is started. ``one(args, block, record,
+stop)`` runs a single block with the caller's record. The stop word is looked at before each block
+and by ``body`` itself in its loops; once it is not zero everything returns.
 Both set the rounding and denormal mode for the task and restore the caller's afterwards; ``body``
 is never inlined, so no arithmetic moves across the change of mode.
 """
@@ -53,7 +54,7 @@ claim:
   br i1 %none, label %leave, label %work
 work:
   store i32 0, ptr %record, align 32
-  call void @body(ptr %args, i64 %b, ptr %record)
+  call void @body(ptr %args, i64 %b, ptr %record, ptr %p.stop)
   %flag = load i32, ptr %record, align 32
   %bad = icmp ne i32 %flag, 0
   br i1 %bad, label %fault, label %count
@@ -68,10 +69,10 @@ leave:
   ret void
 }}
 
-define void @one(ptr %args, i64 %block, ptr %record) nounwind {{
+define void @one(ptr %args, i64 %block, ptr %record, ptr %stop) nounwind {{
 entry:
 {enter}
-  call void @body(ptr %args, i64 %block, ptr %record)
+  call void @body(ptr %args, i64 %block, ptr %record, ptr %stop)
 {leave}
   ret void
 }}

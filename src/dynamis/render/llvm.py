@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from ..dtype import Ptr, bool_
 from ..uop import Ops, Uop, UopError
 from ..uop.abi import CORE_ID, RECORD
+from ..uop.storage import is_register, storage_of
 from .analysis import (
     Quad,
     byte_count,
     crossing_masks,
     escaping,
-    is_register,
+    loops_around_loops,
     memory_type,
     quads,
     register_uses,
     rendered_nodes,
-    storage,
     strided,
     without_constant,
 )
@@ -37,6 +37,9 @@ from .elements import elements_from_lanes, lanes_from_elements
 from .fused import fused, negated
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
+
+LOOK_EVERY = 4096
+"""Iterations of an innermost loop between two looks at the stop word; a power of two."""
 
 
 def parameters(program: Uop) -> list[Uop]:
@@ -94,6 +97,7 @@ class _Body:
         self.block = "entry"
         self.labels = 0
         self.stored, self.read_after = register_uses(self.program)
+        self.around = loops_around_loops(self.program)
         self.needed = rendered_nodes(self.program)
         rendered = [u for u in self.program if u in self.needed]
         self.crossing = set() if machine.mask_registers else crossing_masks(rendered)
@@ -104,7 +108,8 @@ class _Body:
         self.narrowed: dict[Uop, str] = {}
 
     def render(self) -> _Body:
-        head = "define internal void @body(ptr %args, i64 %core_id, ptr %record) noinline nounwind"
+        arguments = "ptr %args, i64 %core_id, ptr %record, ptr %stop"
+        head = f"define internal void @body({arguments}) noinline nounwind"
         self.out.lines.append(f"{head} {{\nentry:")
         order = {u: k for k, u in enumerate(parameters(self.source))}
         for u in self.program:
@@ -113,6 +118,8 @@ class _Body:
         for u in self.program:
             if u in self.needed:
                 self._node(u)
+        self.out.line("ret void")
+        self._start("stopped")
         self.out.line("ret void")
         self.out.lines.append("}")
         return self
@@ -231,7 +238,7 @@ class _Body:
 
     def _load(self, u: Uop) -> str:
         place = u.src[0]
-        target = storage(place)
+        target = storage_of(place)
         if is_register(target):
             return self._here(target, self.registers[target])
         if len(u.src) != 1:
@@ -254,7 +261,7 @@ class _Body:
         return self.out.value(f"load {scalar}, ptr {address}, align {byte_count(scalar)}")
 
     def _address(self, place: Uop, at: Uop) -> str:
-        base = self.names[storage(place)]
+        base = self.names[storage_of(place)]
         index = f"{scalar_type(at.dtype)} {self._use(at, 0)}"
         return self.out.value(f"getelementptr {memory_type(place)}, ptr {base}, {index}")
 
@@ -271,7 +278,7 @@ class _Body:
             address = self._address(place, form[0])
             return [self._offset(place, address, form[1] * k) for k in range(lanes)]
         at, constant = without_constant(place.src[1])
-        base, scalar = self.names[storage(place)], scalar_type(at.dtype)
+        base, scalar = self.names[storage_of(place)], scalar_type(at.dtype)
         addresses = []
         for k in range(lanes):
             if (at, k) not in self.extracted:
@@ -286,7 +293,7 @@ class _Body:
     def _store(self, u: Uop) -> None:
         place, value = u.src[:2]
         gate = u.src[2] if len(u.src) == 3 else None
-        target = storage(place)
+        target = storage_of(place)
         if is_register(target):
             self._set_register(target, lanes_of(place), value, gate)
             return
@@ -414,9 +421,28 @@ class _Body:
         more = self.out.value(f"icmp slt {scalar_type(u.dtype)} {counter}, {size}")
         self.out.line(f"br i1 {more}, label %do{n}, label %exit{n}")
         self._start(f"do{n}")
+        self._look(u, counter)
         for r in registers:
             self._land(r, header[r])
         self._define(u, counter)
+
+    def _look(self, u: Uop, counter: str) -> None:
+        """Return if the stop word is set: in every iteration of a loop around others, now and then
+        in a long innermost one, never in a short one."""
+        if u not in self.around and u.src[0].vmax <= LOOK_EVERY:
+            return
+        if u not in self.around:
+            ty, look, on = scalar_type(u.dtype), self._label("look"), self._label("on")
+            passed = self.out.value(f"and {ty} {counter}, {LOOK_EVERY - 1}")
+            due = self.out.value(f"icmp eq {ty} {passed}, 0")
+            self.out.line(f"br i1 {due}, label %{look}, label %{on}")
+            self._start(look)
+        else:
+            on = self._label("on")
+        word = self.out.value("load atomic i64, ptr %stop monotonic, align 8")
+        stop = self.out.value(f"icmp ne i64 {word}, 0")
+        self.out.line(f"br i1 {stop}, label %stopped, label %{on}")
+        self._start(on)
 
     def _leave(self, u: Uop) -> None:
         loop = self.loops[-1]

@@ -14,15 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.module import Port, Shape
+from ..errors import a_kind, public, with_article
+from ..kernel.module import MAX_ELEMENTS, MAX_GRID_AXIS, Port, Shape
 from ..kernel.types import Type
 from .errors import ArgumentTypeError, ArgumentValueError
 from .names import spell_extent, spell_port, spell_type
-
-MAX_ELEMENTS = 2**31 - 1
-"""The most elements a port may have: an element's index is an Int."""
-MAX_GRID_AXIS = 2**24
-"""The longest axis of a grid: a coordinate is a Float, exact up to here."""
 
 Array = npt.NDArray[Any]
 
@@ -74,14 +70,16 @@ def as_array(what: str, given: object) -> Array:
         )
     if isinstance(given, np.ndarray):
         return np.asarray(given)
+    if isinstance(given, type):  # it has its instances' protocols as attributes
+        raise ArgumentTypeError(f"{what} is the class {given.__name__}, not an array")
     try:
         return _from_protocol(what, given)
     except ArgumentTypeError:
         raise
     except Exception as error:  # foreign code: whatever it raises, the caller sees one kind
         raise ArgumentTypeError(
-            f"{what} is a {type(given).__name__}, which could not be read as an array: {error}"
-        ) from error
+            f"{what} is {a_kind(given)}, which could not be read as an array: {error}"
+        ) from None
 
 
 def _from_protocol(what: str, given: object) -> Array:
@@ -94,7 +92,7 @@ def _from_protocol(what: str, given: object) -> Array:
         return np.from_dlpack(given)
     hint = "; write np.asarray(..., dtype=np.float32)" if isinstance(given, (list, tuple)) else ""
     raise ArgumentTypeError(
-        f"{what} is a {type(given).__name__}: an array is expected (NumPy, the buffer protocol, "
+        f"{what} is {a_kind(given)}: an array is expected (NumPy, the buffer protocol, "
         f"__array_interface__, __array__ or DLPack){hint}"
     )
 
@@ -140,6 +138,7 @@ def _truth(array: Array) -> Array:
     return octets
 
 
+@public
 def unorm8(array: object) -> npt.NDArray[np.float32]:
     """Bytes 0…255 as f32 0…1: each u / 255, one correctly rounded division.
 
@@ -170,4 +169,4 @@ def _dtype_hint(component: Type, dtype: np.dtype[Any], target: str) -> str:
     if component == Type.BOOL:
         return ": write array != 0"
     lossy = "" if np.can_cast(dtype, target) else ", which rounds or wraps what does not fit"
-    return f" (an {spell_type(component)} port): write array.astype(np.{target}){lossy}"
+    return f" ({with_article(spell_type(component))} port): write array.astype(np.{target}){lossy}"

@@ -8,7 +8,6 @@ and the operands.
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,30 +18,37 @@ from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
 from ..errors import DynamisError
-from ..kernel import Module, Validated, account
+from ..kernel import Module, Validated, account, op
 from ..kernel.fault import Fault
-from ..kernel.types import Value, bits_number
+from ..kernel.tables import BinaryOp
+from ..kernel.types import Type, Value, bits_number
 from ..lower import CallClass, KernelAst, lower
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
 from .jit import Native, assembly, compile_llvm, host
-from .threads import Progress, run_blocks
+from .locks import COMPILING
+from .threads import Progress, run_blocks, run_one
 
 STAGES = ("kernel", "uop", "program", "llvm", "asm")
 """The stages that ``NativeKernel.stage`` prints, in order."""
 
 _BLOCK_WORK = 2**18
 """Operations a block should hold: long beside taking it, short beside a run."""
-_SHORT_WORK, _SHORT_WORST = 2**19, 2**25
-"""A run below both, in operations and in loop iterations at worst, stays on the calling thread."""
-_ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**27
+"""A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_REMAINDER = 100
+"""Operations that a float remainder counts as."""
 
 Array = NDArray[Any]
 
 
 class StageError(DynamisError, ValueError):
     """A stage that does not exist."""
+
+
+class InputChanged(DynamisError, RuntimeError):
+    """An input array was changed by another thread while a kernel ran on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,10 @@ class NativeKernel:
         self.options = options or Options()
         self.compile_seconds = 0.0
         self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
-        self._lock = threading.Lock()
         self._typical = max(1, self.module.typical_work())
-        self._worst = min(self.module.worst_work(), self.module.manifest.budget)
+        limit = self.module.manifest.work_limit
+        iterations = limit if self.module.counts_work() else min(self.module.worst_work(), limit)
+        self._worst = (1 + iterations) * _operations(self.module)
 
     def run(
         self,
@@ -100,9 +107,9 @@ class NativeKernel:
         arrays = [*inputs, *outputs]
         args = _arguments(program.parameters, arrays, scalars)
         size = int(np.prod(extent))
-        here = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
+        short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
         failed = run_blocks(
-            program.native.run, args, plan.blocks, threads, here=here, progress=progress
+            program.native.run, args, plan.blocks, threads, here=short, progress=progress
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
@@ -129,12 +136,13 @@ class NativeKernel:
 
     def _program(self, call: CallClass, options: Options, *, search: bool) -> _Program:
         key = call, options, search
-        with self._lock:
-            if key not in self._programs:
-                started = time.perf_counter()
-                self._programs[key] = _compile(self.module, call, options, search)
-                self.compile_seconds += time.perf_counter() - started
-            return self._programs[key]
+        if key not in self._programs:
+            with COMPILING:
+                if key not in self._programs:
+                    started = time.perf_counter()
+                    self._programs[key] = _compile(self.module, call, options, search)
+                    self.compile_seconds += time.perf_counter() - started
+        return self._programs[key]
 
     def _same_shape(self) -> list[bool]:
         manifest = self.module.manifest
@@ -192,9 +200,12 @@ class NativeKernel:
         program = self._program(call, replace(self.options, width=1), search=True)
         args = _arguments(program.parameters, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
-        _ONE(program.native.one)(ctypes.addressof(args), block, ctypes.addressof(record))
+        run_one(program.native.one, args, block, record)
         if record[0] == 0:
-            raise AssertionError("a block failed, and the search of it found nothing: a bug")
+            raise InputChanged(
+                f"{self.module.manifest.id} failed, but no element of it does now: another thread "
+                "changed an input during the run; give each run arrays of its own"
+            )
         site = program.ast.sites[record[0] - 1]
         words = record[2 : 2 + len(site.operand_types)]
         return Fault(
@@ -208,6 +219,19 @@ class NativeKernel:
             ),
             span=site.span,
         )
+
+
+def _operations(module: Module) -> int:
+    """About how many operations all instructions take that run once each."""
+    total = 0
+    for function in module.all_functions():
+        for instruction in function.instructions():
+            match instruction.op:
+                case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
+                    total += _REMAINDER * instruction.ty.lanes
+                case _:
+                    total += instruction.ty.lanes
+    return total
 
 
 def _compile(module: Module, call: CallClass, options: Options, search: bool) -> _Program:

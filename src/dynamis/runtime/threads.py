@@ -1,8 +1,8 @@
 """Running native blocks: a pool of threads a process, and a caller that can be interrupted.
 
 Each thread calls the native entry once; the entry takes blocks until none is left. The caller waits
-in short steps, so that Ctrl-C reaches it; it then sets the stop word and waits for the blocks that
-are running, because they use the caller's arrays.
+in short steps, so that Ctrl-C reaches it; it then sets the stop word, which native code looks at
+before blocks and in loops, and waits for the threads to leave, because they use its arrays.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from ..render import CONTROL
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
 _STEP = 0.05
 """Seconds between looks at progress and signals."""
 _MOST = 64
@@ -61,6 +62,20 @@ def run_blocks(
         _attend(futures, control, blocks, progress)
     failed = int(control[CONTROL.index("failed")])
     return None if failed == _NEVER else failed
+
+
+def run_one(
+    entry: int,
+    args: ctypes.Array[ctypes.c_uint64],
+    block: int,
+    record: ctypes.Array[ctypes.c_int32],
+) -> None:
+    """Run one block with a record of its own, on a pool thread."""
+    control = (ctypes.c_uint64 * len(CONTROL))()
+    stop = ctypes.addressof(control) + 8 * CONTROL.index("stop")
+    call = _ONE(entry)
+    future = _pool().submit(call, ctypes.addressof(args), block, ctypes.addressof(record), stop)
+    _attend([future], control, 1, None)
 
 
 def _attend(
