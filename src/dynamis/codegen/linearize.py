@@ -8,7 +8,7 @@ waits for the loop waits for its END.
 
 from __future__ import annotations
 
-from ..uop import Ops, Uop, UopError, end_, linear, ranges, replace, toposort
+from ..uop import Ops, Uop, UopError, end_, linear, replace, toposort
 from .vectorize import innermost
 
 
@@ -21,9 +21,9 @@ def linearize(root: Uop) -> Uop:
             lists[u] = [u]
         elif u.op is Ops.END:
             (loop,) = u.src[1:]
-            lists[innermost(ranges(u))] += [*lists.pop(loop), u]
+            lists[innermost(u.ranges)] += [*lists.pop(loop), u]
         elif u is not root:
-            lists[innermost(ranges(u))].append(u)
+            lists[innermost(u.ranges)].append(u)
     if len(lists) != 1:
         raise UopError("a loop is never closed")
     return linear(lists[None])
@@ -36,7 +36,7 @@ def _nest_ends(root: Uop) -> Uop:
         src = tuple(new[s] for s in u.src)
         if u.op is Ops.END:
             value = src[0]
-            for loop in sorted(src[1:], key=lambda r: len(ranges(r)), reverse=True):
+            for loop in sorted(src[1:], key=lambda r: len(r.ranges), reverse=True):
                 value = end_(value=value, ranges=[loop])
             new[u] = value
         else:

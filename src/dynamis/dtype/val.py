@@ -4,6 +4,8 @@ Every `Val` is made once, so `is` compares. The compiler's own pipeline keeps `c
 live in a node's shape); vector dtypes exist for callers that spell them.
 """
 
+import threading
+import weakref
 from typing import Any, Final
 
 from dynamis.dtype.errors import DtypeError
@@ -19,7 +21,7 @@ class Val:
     """
 
     __slots__ = (
-        "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane", "max", "min",
+        "__weakref__", "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane", "max", "min",
         "order", "scalar", "tables",
     )  # fmt: skip
 
@@ -52,6 +54,11 @@ class Val:
     def priority(self) -> int:
         """Promotion priority of the scalar."""
         return self.scalar.priority
+
+    @property
+    def vcount(self) -> int:
+        """The lane count; `Ptr.vcount` is the number of pointer lanes."""
+        return self.count
 
     @property
     def base(self) -> "Val":
@@ -106,7 +113,9 @@ class Val:
         return _rebuild, (self.scalar.name, self.count)
 
 
-_VALS: Final[dict[tuple[int, int], Val]] = {}
+# Weak, for lane counts are without number; the one-lane dtypes are named below, and stay.
+_VALS: Final[weakref.WeakValueDictionary[tuple[int, int], Val]] = weakref.WeakValueDictionary()
+_making: Final = threading.Lock()
 
 
 def _intern(scalar: Scalar, count: int) -> Val:
@@ -116,7 +125,7 @@ def _intern(scalar: Scalar, count: int) -> Val:
     val = object.__new__(Val)
     val.scalar = scalar
     val.count = count
-    val.lane = val if count == 1 else _intern(scalar, 1)
+    val.lane = val if count == 1 else _intern(scalar, 1)  # a cycle, of dtypes that stay
     val.order = (0, *scalar.order, count)
     val.tables = {}
     val.is_bool = scalar.is_bool
@@ -128,7 +137,8 @@ def _intern(scalar: Scalar, count: int) -> Val:
     bounded = scalar.kind not in ("void", "wide")
     val.min = scalar.min if bounded else 0
     val.max = scalar.max if bounded else 1
-    return _VALS.setdefault((scalar.ordinal, count), val)
+    with _making:  # a weak dictionary's `setdefault` is no single step
+        return _VALS.setdefault((scalar.ordinal, count), val)
 
 
 def _rebuild(name: str, count: int) -> Val:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dtype import AddrSpace, Ptr, bool_
-from ..uop import Ops, Uop, UopError, shape
+from ..uop import Ops, Uop, UopError
 from ..uop.abi import CORE_ID, RECORD
 from .driver import DRIVER, X86_MODE
 from .fused import fused, negated
@@ -374,9 +374,7 @@ class _Body:
             raise UopError("a break leaves the innermost open loop")
         done = u.src[0]
         crossing = {
-            r: self._crossing(r)
-            for r in loop.registers
-            if r in self.read_after[loop.counter]
+            r: self._crossing(r) for r in loop.registers if r in self.read_after[loop.counter]
         }
         every = self._all(done)
         stay = self._label("stay")
@@ -466,7 +464,7 @@ def strided(at: Uop) -> tuple[Uop, int] | None:
     if at.op is not Ops.ADD:
         return None
     for base, lanes in (at.src, at.src[::-1]):
-        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
+        if lanes.op is Ops.STACK and base.max_shape == () and lanes.src[0].op is Ops.CONST:
             values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
             step = values[1] if len(values) == len(lanes.src) else 0
             if values == [step * k for k in range(len(lanes.src))]:

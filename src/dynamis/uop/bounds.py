@@ -97,7 +97,9 @@ def _of(u: Uop) -> Interval:
     return u._bounds  # type: ignore[return-value]  # finite for these dtypes
 
 
-def _const(u: Uop) -> Interval:
+def _const(u: Uop) -> Interval | None:
+    if u.arg.is_invalid:
+        return None
     return int(u.arg.value), int(u.arg.value)
 
 

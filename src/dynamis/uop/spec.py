@@ -21,7 +21,7 @@ from dynamis.uop.ops import Op, Ops
 from dynamis.uop.payload import KernelInfo, ParamArg, RangeInfo
 from dynamis.uop.range_set import ranges
 from dynamis.uop.render import uops_to_string
-from dynamis.uop.shape import shape_or_none
+from dynamis.uop.shape import dims_or_none
 from dynamis.uop.traverse import toposort
 
 Check = Callable[[Uop], str | None]
@@ -78,7 +78,7 @@ def _first(*failures: tuple[bool, str]) -> str:
 
 def _lanes_differ(us: Sequence[Uop]) -> bool:
     """Whether shapes that are known do not stretch to one another."""
-    shapes = [s for s in map(shape_or_none, us) if s is not None]
+    shapes = [s for s in map(dims_or_none, us) if s is not None]
     for a in shapes:
         for b in shapes:
             for p, q in zip(reversed(a), reversed(b), strict=False):
@@ -157,7 +157,7 @@ def _const(u: Uop) -> str:
 def _stack(u: Uop) -> str:
     if not u.src:
         return OK if u.dtype is void else "an empty STACK is void"
-    shapes = {shape_or_none(s) for s in u.src}
+    shapes = {dims_or_none(s) for s in u.src}
     return _first(
         (len(shapes) != 1, "the sources of a STACK have one shape"),
         (any(s.dtype.scalar is not u.dtype.scalar for s in u.src), "a STACK has its lanes' dtype"),
@@ -226,7 +226,7 @@ def _range(u: Uop) -> str:
         (not isinstance(u.arg, RangeInfo), "a RANGE carries RangeInfo"),
         (not u.src or u.src[0].dtype is not u.dtype, "a RANGE's size has its dtype"),
         (not u.dtype.is_int, "a RANGE counts in integers"),
-        (bool(u.src) and bool(shape_or_none(u.src[0])), "a RANGE's size is uniform"),
+        (bool(u.src) and bool(dims_or_none(u.src[0])), "a RANGE's size is uniform"),
     )
 
 
@@ -322,7 +322,7 @@ def _fixed_width(u: Uop) -> str | None:
 def _lanes_in_shape(u: Uop) -> str | None:
     if u.dtype.is_ptr or u.dtype.count == 1 or u.op in (Ops.INS, Ops.NOOP):
         return None
-    return None if shape_or_none(u) == (u.dtype.count,) else "a vector dtype has its lanes as shape"
+    return None if dims_or_none(u) == (u.dtype.count,) else "a vector dtype has its lanes as shape"
 
 
 @_for(Ops.LINEAR)
