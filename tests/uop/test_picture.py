@@ -75,6 +75,7 @@ def test_an_svg_is_what_dot_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     svg = to_svg(a + b)
     assert svg == f"<svg>-Tsvg\n{to_dot(a + b)}</svg>\n"
     assert notebook_svg(a + b) == svg
+    assert (a + b)._repr_svg_() == svg
 
 
 def test_without_graphviz_the_error_says_so(
@@ -84,6 +85,7 @@ def test_without_graphviz_the_error_says_so(
     with pytest.raises(UopError, match="needs Graphviz"):
         to_svg(a + b)
     assert notebook_svg(a + b) is None
+    assert (a + b)._repr_svg_() is None
 
 
 def test_a_failure_of_dot_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,15 @@ from dynamis.uop.evaluate import (
 from dynamis.uop.frozen import (
     Payload,
 )
+from dynamis.uop.launch import (
+    kernel_function_name,
+    program_function_name,
+    program_info_from_sink,
+    program_launch_dims,
+    program_runtimevars,
+    program_vals,
+    sanitize_function_name,
+)
 from dynamis.uop.marg import (
     Marg,
     MargBounds,
@@ -157,14 +166,9 @@ from dynamis.uop.payload import (
     StageOpts,
     WmmaInfo,
 )
-from dynamis.uop.program import (
-    kernel_function_name,
-    program_function_name,
-    program_info_from_sink,
-    program_launch_dims,
-    program_runtimevars,
-    program_vals,
-    sanitize_function_name,
+from dynamis.uop.picture import (
+    to_dot,
+    to_svg,
 )
 from dynamis.uop.range_set import (
     ranges_subset,
@@ -175,6 +179,7 @@ from dynamis.uop.realize import (
 )
 from dynamis.uop.render import (
     expr_to_string,
+    pp,
     uops_to_string,
 )
 from dynamis.uop.rewrite import (
@@ -354,6 +359,7 @@ __all__ = [
     "pad",
     "param",
     "permute",
+    "pp",
     "program",
     "program_function_name",
     "program_info_from_sink",
@@ -388,6 +394,8 @@ __all__ = [
     "stage",
     "store",
     "substitute",
+    "to_dot",
+    "to_svg",
     "toposort",
     "tuple_",
     "type_verify",

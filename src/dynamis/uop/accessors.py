@@ -359,3 +359,11 @@ class Accessors:
         from dynamis.uop.views import as_program_info
 
         return as_program_info(self)
+
+    # -- notebooks
+
+    def _repr_svg_(self: Uop) -> str | None:
+        """The picture that a notebook shows; None, for its text, without Graphviz."""
+        from dynamis.uop.picture import notebook_svg
+
+        return notebook_svg(self)
