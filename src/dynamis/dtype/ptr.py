@@ -96,8 +96,8 @@ class Ptr:
     """
 
     __slots__ = (
-        "__weakref__", "addrspace", "base", "image_kind", "image_shape", "is_float", "order", "size",
-        "tables", "v",
+        "__weakref__", "addrspace", "base", "image_kind", "image_shape", "is_float", "order",
+        "size", "tables", "v",
     )  # fmt: skip
 
     base: Val

@@ -21,8 +21,8 @@ class Val:
     """
 
     __slots__ = (
-        "__weakref__", "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane", "max", "min",
-        "order", "scalar", "tables",
+        "__weakref__", "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane",
+        "max", "min", "order", "scalar", "tables",
     )  # fmt: skip
 
     scalar: Scalar

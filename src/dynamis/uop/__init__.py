@@ -97,8 +97,10 @@ from dynamis.uop.const import (
     Const,
     Invalid,
 )
+from dynamis.uop.contract import ARG_KINDS, Arg
 from dynamis.uop.errors import (
     BottomUpGate,
+    ImportGraphError,
     RewriteError,
     SpecError,
     UopError,
@@ -135,6 +137,7 @@ from dynamis.uop.matcher import (
 from dynamis.uop.node import (
     Uop,
 )
+from dynamis.uop.operators import O
 from dynamis.uop.ops import (
     Group,
     Op,
@@ -188,6 +191,7 @@ from dynamis.uop.rewrite import (
     remove_all_tags,
     substitute,
 )
+from dynamis.uop.serialise import export, import_
 from dynamis.uop.spec import (
     Spec,
     SpecRule,
@@ -201,6 +205,7 @@ from dynamis.uop.symbolic import (
     resolve,
     simplify,
 )
+from dynamis.uop.tables import RefTbl, Tbl
 from dynamis.uop.traverse import (
     backward_slice,
     find_nodes,
@@ -232,8 +237,10 @@ from dynamis.uop.views import (
 )
 
 __all__ = [
+    "ARG_KINDS",
     "AXIS_TYPES",
     "AllreduceView",
+    "Arg",
     "AxisType",
     "BindView",
     "BottomUpGate",
@@ -250,6 +257,7 @@ __all__ = [
     "Group",
     "INVALID",
     "IfView",
+    "ImportGraphError",
     "IndexView",
     "Invalid",
     "KernelInfo",
@@ -262,6 +270,7 @@ __all__ = [
     "Metadata",
     "MultiDevice",
     "NeverRealized",
+    "O",
     "OPAQUE_BODIES",
     "OPT_KINDS",
     "Op",
@@ -277,6 +286,7 @@ __all__ = [
     "RangeView",
     "ReduceArg",
     "ReduceView",
+    "RefTbl",
     "RewriteError",
     "Rule",
     "RuntimeDependent",
@@ -291,6 +301,7 @@ __all__ = [
     "StageOpts",
     "StageView",
     "StoreView",
+    "Tbl",
     "UPat",
     "Uop",
     "UopError",
@@ -332,6 +343,7 @@ __all__ = [
     "endif",
     "evaluate",
     "expand",
+    "export",
     "expr_to_string",
     "find_nodes",
     "first_match",
@@ -344,6 +356,7 @@ __all__ = [
     "group",
     "has_evaluation",
     "if_",
+    "import_",
     "in_backward_slice",
     "index",
     "ins",

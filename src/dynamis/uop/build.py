@@ -89,10 +89,13 @@ def buffer(
     addrspace: AddrSpace | None = None, axis: int | None = None,
     device: Device | str | None = None,
 ) -> Uop:  # fmt: skip
-    """Storage of its own: src (shape,). Equal slots name the same storage.
+    """Storage of its own: src (shape,). Equal slots name the same storage; negative ones are
+    internal to a graph (see `import_`).
 
     `addrspace` defaults as in `param`. LOCAL and REG are legal everywhere, GLOBAL is Tensor.
     """
+    if slot < 0:
+        reserve_internal_slot(slot)
     arg = ParamArg(slot, None, name, _space(addrspace, dtype), axis, _device(device))
     return node(Ops.BUFFER, dtype, (shape_to_shape_arg(shape),), arg)
 
@@ -133,8 +136,14 @@ def reserve_buffer_slots(n: int) -> None:
         _slots.next = max(_slots.next, n)
 
 
+def reserve_internal_slot(slot: int) -> None:
+    """Make every later `fresh_internal_slot` less than `slot`. Never raises the counter."""
+    with _slots.lock:
+        _slots.internal = min(_slots.internal, slot - 1)
+
+
 def fresh_internal_slot() -> int:
-    """The next negative buffer slot of this process, counting down from -1.
+    """The next negative buffer slot of this process: below all that `buffer` was given.
 
     `import_` gives them to the internal buffers that it brings in.
     """

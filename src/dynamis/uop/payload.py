@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dynamis.dtype import AddrSpace, Scalar
 from dynamis.uop.axis_type import AxisType
+from dynamis.uop.frozen import Payload as Payload
 from dynamis.uop.frozen import (
-    Payload,
     atom,
     count,
     fixed,

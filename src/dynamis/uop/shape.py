@@ -136,12 +136,12 @@ def dim(u: Uop) -> Dim:
 
 def least(d: Dim) -> int | float:
     """The least value of a dimension."""
-    return d if isinstance(d, int) else d.vmin  # type: ignore[no-any-return]  # a bound
+    return d if isinstance(d, int) else d.vmin
 
 
 def greatest(d: Dim) -> int | float:
     """The greatest value of a dimension."""
-    return d if isinstance(d, int) else d.vmax  # type: ignore[no-any-return]  # a bound
+    return d if isinstance(d, int) else d.vmax
 
 
 def times(d: Dim, n: int) -> Dim:
