@@ -10,7 +10,10 @@ import pytest
 from dynamis.dtype import bool_, float32, int32
 from dynamis.uop import (
     Metadata,
+    O,
     Ops,
+    RefTbl,
+    Tbl,
     Uop,
     UopError,
     alu_binary,
@@ -137,6 +140,35 @@ def test_nodes_are_keys_of_dictionaries_by_identity() -> None:
 def test_a_set_of_nodes_holds_each_once() -> None:
     assert len({a + b, a + b, b + a, with_tag("t", a + b)}) == 3
     assert hash(a + b) == hash(a + b)
+
+
+def test_a_table_is_keyed_by_nodes() -> None:
+    table: Tbl[int] = Tbl({a + b: 1})
+    table[b + a] = 2
+    table[with_tag("t", a + b)] = 3
+    assert table == {a + b: 1, b + a: 2, with_tag("t", a + b): 3}
+    assert a * b not in table
+
+
+def test_a_table_by_identity_is_keyed_by_nodes() -> None:
+    table: RefTbl[int] = RefTbl({a + b: 1})
+    assert table[alu_binary(op=Ops.ADD, lhs=a, rhs=b)] == 1
+    assert len(table) == 1
+
+
+def test_operators_are_also_functions() -> None:
+    assert O.int_(2) is const_int(2)
+    assert O.cast(a, float32) is a.cast(float32)
+    assert O.float_(0.5) is const_of_dtype(float32, 0.5)
+    assert O.bool_(True) is const_of_dtype(bool_, True)
+    assert O.eq(a, b) is a.eq(b)
+    assert O.ne(a, 3) is a.ne(3)
+    assert O.lt(a, b) is (a < b)
+    assert O.max_(a, b) is a.maximum(b)
+    assert O.not_(a < b) is (a < b).logical_not()
+    assert O.cdiv(a, b) is alu_binary(op=Ops.CDIV, lhs=a, rhs=b)
+    assert O.cmod(a, b) is alu_binary(op=Ops.CMOD, lhs=a, rhs=b)
+    assert O.where(a < b, a, b) is (a < b).where(a, b)
 
 
 def test_pp_is_a_nested_prefix_expression() -> None:

@@ -7,6 +7,7 @@ import pytest
 from dynamis.dtype import AddrSpace, float16, float32, int32
 from dynamis.uop import (
     INVALID,
+    Arg,
     AxisType,
     CallInfo,
     Device,
@@ -35,13 +36,16 @@ from dynamis.uop import (
     const_int,
     const_of_dtype,
     copy,
+    flip,
     mselect,
     mstack,
     param,
+    permute,
     program,
     program_launch_dims,
     replace,
     sink,
+    source,
     stage,
 )
 from tests.uop.contract import loop, memory, scalar, scratch, tensor, var
@@ -262,3 +266,18 @@ def test_the_payload_is_part_of_a_nodes_identity() -> None:
     assert a.arg is ParamArg(0)
     assert replace(b, arg=ParamArg(0)) is a
     assert alu_unary(op=Ops.NEG, src=const_int(1)).arg is None
+
+
+def test_arg_reads_a_payload_by_its_kind() -> None:
+    assert Arg.as_int(mselect(src=tensor(2), index=1).arg) == 1
+    assert Arg.as_ints(permute(src=tensor(2, 3), order=[1, 0]).arg) == (1, 0)
+    assert Arg.as_bools(flip(src=tensor(2), dims=[True]).arg) == (True,)
+    assert Arg.as_string(source("text").arg) == "text"
+    assert Arg.as_value(const_int(3).arg) is const_int(3).arg
+    assert Arg.as_param_arg(tensor(2).arg) is tensor(2).arg
+    for read in (Arg.as_int, Arg.as_bools, Arg.as_string, Arg.as_value, Arg.as_param_arg):
+        assert read(None) is None
+    assert Arg.as_int(True) is None
+    assert Arg.compare(1, "a") == -1
+    assert Arg.equal((1, 2), (1, 2))
+    assert not Arg.equal(1, True)
