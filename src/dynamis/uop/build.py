@@ -436,15 +436,27 @@ def replace(
     """`u` with some fields replaced; `u` itself when nothing differs.
 
     Skips the checks of the constructors: the caller keeps the op's contract. None for `arg` or
-    `node_tag` clears it.
+    `node_tag` clears it. Raises UopError for a bare float, which no payload is.
     """
     return node(
         u.op if op is None else op,
         u.dtype if dtype is None else dtype,
         u.src if src is None else tuple(src),
-        u.arg if isinstance(arg, _Keep) else arg,
+        u.arg if isinstance(arg, _Keep) else _exact(u.op if op is None else op, arg),
         u.node_tag if isinstance(node_tag, _Keep) else node_tag,
     )
+
+
+def _exact(op: Op, arg: Any) -> Any:
+    """`arg` with numbers of the one type that op's payload has: 1, 1.0 and True are one key."""
+    if isinstance(arg, bool):
+        return int(arg)
+    if isinstance(arg, tuple) and all(isinstance(v, int) for v in arg):
+        return tuple([bool(v) for v in arg]) if op is Ops.FLIP else tuple([int(v) for v in arg])
+    parts = arg if isinstance(arg, tuple) else (arg,)
+    if any(isinstance(v, float) for v in parts):
+        raise UopError(f"no node carries {arg!r}")
+    return arg
 
 
 def with_tag(text: str, u: Uop) -> Uop:
