@@ -55,8 +55,9 @@ def _module(path: str) -> tuple[ModuleType, list[str]]:
     parts = path.split(".")
     module = importlib.import_module(parts[0])
     for n in range(1, len(parts)):
-        # a module's own name wins over a submodule of that name, as it does in a program
-        if hasattr(module, parts[n]) and not isinstance(getattr(module, parts[n]), ModuleType):
+        # a function or class of a submodule's name wins where it ends the path, and only there:
+        # `dynamis.kernel` is the decorator, `dynamis.kernel.validate` is in the package
+        if n == len(parts) - 1 and not isinstance(getattr(module, parts[n], module), ModuleType):
             return module, parts[n:]
         try:
             module = importlib.import_module(".".join(parts[: n + 1]))
@@ -168,14 +169,15 @@ def _set(cls: type, name: str, value: Any, restore: ExitStack) -> None:
 
 def _break_class(cls: type, restore: ExitStack) -> None:
     """Calling the class raises, reading an attribute of an instance, using a static method."""
+    kinds = (staticmethod, classmethod)  # these need no instance
+    shared = [raw.__func__ for raw in vars(cls).values() if isinstance(raw, kinds)]
+    for function in shared:
+        if isinstance(function, FunctionType) and not function.__name__.startswith("__"):
+            _swap_code(function, restore)
     _set(cls, "__init__", _raise, restore)
     if "__new__" in vars(cls):  # one that is only inherited cannot be put back as it was
         _set(cls, "__new__", staticmethod(_raise), restore)
     _set(cls, "__getattribute__", _raise, restore)
-    for name, raw in list(vars(cls).items()):
-        function = getattr(raw, "__func__", None)  # static and class methods need no instance
-        if isinstance(function, FunctionType) and not name.startswith("__"):
-            _swap_code(function, restore)
 
 
 # -- constants of modules
