@@ -10,8 +10,8 @@ from dynamis.uop.folding import alu, fold, in_range, is_constant, num, truth, va
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Ops
-from dynamis.uop.symbolic_int import INTS
-from dynamis.uop.upat import UPat
+from dynamis.uop.symbolic_invalid import is_invalid
+from dynamis.uop.upat import INTS, UPat
 
 a, b, c = (UPat.var(name, bool_) for name in "abc")
 true, false = UPat.const(True), UPat.const(False)
@@ -180,10 +180,22 @@ WHERE: Final = [
     Rule("a ? x : x -> x", a.where(x, x), lambda x: x),
     Rule("a ? true : false -> a", a.where(true, false), lambda a: a),
     Rule("a ? b : false -> a & b", a.where(b, false), lambda a, b: a & b),
-    Rule("a ? true : b -> a | b", a.where(true, b), lambda a, b: a | b),
-    Rule("a ? false : b -> !a & b", a.where(false, b), lambda a, b: a.logical_not() & b),
+    Rule(
+        "a ? true : b -> a | b",
+        a.where(true, b),
+        lambda a, b: None if is_invalid(b) else a | b,
+    ),
+    Rule(
+        "a ? false : b -> !a & b",
+        a.where(false, b),
+        lambda a, b: None if is_invalid(b) else a.logical_not() & b,
+    ),
     Rule("a ? b : true -> !a | b", a.where(b, true), lambda a, b: a.logical_not() | b),
-    Rule("!a ? x : y -> a ? y : x", a.logical_not().where(x, y), lambda a, x, y: a.where(y, x)),
+    Rule(
+        "!a ? x : y -> a ? y : x  (y no Invalid)",
+        a.logical_not().where(x, y),
+        lambda a, x, y: None if is_invalid(y) else a.where(y, x),
+    ),
     Rule(
         "a ? (a ? x : y) : z -> a ? x : z", a.where(a.where(x, y), z), lambda a, x, z: a.where(x, z)
     ),

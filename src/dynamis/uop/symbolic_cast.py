@@ -9,8 +9,7 @@ from dynamis.uop.folding import val
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop, const_node, node
 from dynamis.uop.ops import Ops
-from dynamis.uop.symbolic_int import INTS
-from dynamis.uop.upat import UPat
+from dynamis.uop.upat import INTS, UPat
 
 x, y, z = (UPat.var(name) for name in "xyz")
 true, false = UPat.const(True), UPat.const(False)
