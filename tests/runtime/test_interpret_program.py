@@ -40,6 +40,8 @@ from dynamis.uop import (
     load,
     param,
     range_,
+    shape_arg,
+    shrink,
     special,
     stack,
     store,
@@ -243,6 +245,20 @@ def test_a_break_leaves_its_loop_once_done_holds_in_every_lane() -> None:
     assert out == [1] * 5 + [0] * 4
 
 
+@pytest.mark.parametrize(("size", "stop", "expected"), [(0, 9, 0), (4, 9, 12), (4, 1, 6)])
+def test_an_inner_loop_that_ends_early_lets_the_outer_one_go_on(
+    size: int, stop: int, expected: int
+) -> None:
+    out, outer = [0], loop(3)
+    inner = range_(size=size, axis=1, kind=AxisType.LOOP, dtype=int32, parents=[outer])
+    place = index(ptr=memory_of(0), idxs=[i(0)])
+    more = store(dst=place, value=load(src=place) + 1)
+    leave = break_(done=inner.eq(stop), loop=inner, deps=[more])
+    closed = end_(value=leave, ranges=[outer, inner])  # one END for both
+    run(closed, memory={0: out})
+    assert out == [expected]
+
+
 def test_a_region_runs_where_any_lane_of_its_condition_holds() -> None:
     for first, expected in ((False, 0), (True, 5)):
         out = [0]
@@ -286,6 +302,16 @@ def test_an_index_into_lanes_picks_one() -> None:
     assert out == [7]
 
 
+def test_a_shrink_of_storage_names_consecutive_elements() -> None:
+    data, out = [1, 2, 3, 4, 5], [0] * 5
+    source, target = memory_of(0), memory_of(1)
+    for k, at in ((1, i(1)), (2, shape_arg([2]))):
+        words = load(src=shrink(src=source, offset=at, size=i(3)))
+        run(store(dst=shrink(src=target, offset=i(k), size=i(3)), value=words),
+            memory={0: data, 1: out})  # fmt: skip
+        assert out[k : k + 3] == data[k : k + 3]
+
+
 def test_a_barrier_changes_nothing() -> None:
     out = [0]
     write = store(dst=index(ptr=memory_of(0), idxs=[i(0)]), value=i(3))
@@ -314,6 +340,7 @@ def bad_programs() -> dict[str, tuple[list[Uop], str]]:
         "unclosed": ([r, *toposort(break_(done=const_bool(True), loop=r))], "never closed"),
         "crossed": ([r, other, end_(value=i(0), ranges=[r])], "another loop than the innermost"),
         "unopened": ([end_(value=i(0), ranges=[r])], "no loop is open"),
+        "no loop": ([r, other, break_(done=const_bool(True), loop=r)], "the innermost open loop"),
         "lanes": (toposort(lanes), "different lanes"),
         "order": ([named + 1, named][:1], "before it is computed"),
     }

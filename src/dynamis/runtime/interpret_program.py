@@ -102,8 +102,7 @@ class _Run:
                 return self._end(at, u)
             case Ops.BREAK:
                 if all(_lanes(self._value(u.src[0]))):
-                    self.loops.pop()
-                    return self._closing(u.src[1]) + 1
+                    return self._leave(u)
             case Ops.IF:
                 if not any(_lanes(self._value(u.src[0]))):
                     return self._closing(u) + 1
@@ -124,11 +123,16 @@ class _Run:
         size = self._value(u.src[0])
         if isinstance(size, tuple):
             raise ProgramError(f"a loop's length is uniform, not {size}")
-        if size <= 0:
-            return self._closing(u) + 1
         self.loops.append(_Loop(at, 0, int(size)))
         self.values[u] = 0
-        return at + 1
+        # the END ends an empty loop: it may close outer ones too, which go on
+        return at + 1 if size > 0 else self._closing(u)
+
+    def _leave(self, u: Uop) -> int:
+        if not self.loops or self.nodes[self.loops[-1].start] is not u.src[1]:
+            raise ProgramError(f"a BREAK leaves the innermost open loop: {u!r}")
+        self.loops[-1].counter = self.loops[-1].size
+        return self._closing(u.src[1])
 
     def _end(self, at: int, u: Uop) -> int:
         for _ in u.src[1:]:  # innermost first, whatever the order they are named in
@@ -157,7 +161,7 @@ class _Run:
             number: Number = u.arg.value
             return number if u.dtype.count == 1 else (number,) * u.dtype.count
         if u not in self.values:
-            if u.op is not Ops.STACK:
+            if u.op is not Ops.STACK or any(s.op is not Ops.CONST for s in u.src):
                 raise ProgramError(f"used before it is computed: {u!r}")
             self.values[u] = self._compute(u)  # a STACK of constants is not listed
         return self.values[u]
@@ -212,8 +216,9 @@ class _Run:
         if u.op is Ops.CAST:
             u = u.src[0]
         if u.op is Ops.SHRINK:
-            start, width = _uniform(self._value(u.src[1])), _uniform(self._value(u.src[2]))
-            return _Place(_storage(u), tuple(range(int(start), int(start) + int(width))))
+            # one axis; its offset and size may be written as shape arguments of one dimension
+            start, width = (int(_only(self._value(s), u)) for s in u.src[1:])
+            return _Place(_storage(u), tuple(range(start, start + width)))
         if u.op is not Ops.INDEX or len(u.src) != 2:
             raise ProgramError(f"an address is an INDEX by one number: {u!r}")
         at = self._value(u.src[1])
@@ -278,6 +283,15 @@ def _spread(lanes: Sequence[Any], count: int, u: Uop) -> Sequence[Any]:
     if len(lanes) not in (1, count):
         raise ProgramError(f"operands of different lanes: {u!r}")
     return lanes if len(lanes) == count else list(lanes) * count
+
+
+def _only(value: Value, u: Uop) -> Number:
+    """A number, or the one number of a tuple of one."""
+    if isinstance(value, tuple):
+        if len(value) != 1:
+            raise ProgramError(f"a SHRINK of storage has one axis: {u!r}")
+        return value[0]
+    return value
 
 
 def _uniform(value: Value) -> Number:
