@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 
+from dynamis.dtype import Ptr
 from dynamis.uop.const import Const
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Ops
@@ -35,7 +36,7 @@ def out_of_bounds(place: Uop, gate: Uop | None) -> str | None:
         return None
     memory = inner.src[0]
     dtype = memory.dtype
-    if dtype.is_ptr and dtype.is_image:
+    if isinstance(dtype, Ptr) and dtype.is_image:
         return None
     if inner.op is Ops.SHRINK:
         starts, lengths = inner.src[1].as_shape(), [greatest(d) for d in _sizes(inner)]

@@ -96,30 +96,33 @@ def buf_uop(u: Uop) -> Uop:
     """The node that names the buffer of `u`.
 
     PARAM and BUFFER are themselves; MSELECT and MSTACK are rebuilt over the buffers of their
-    sources; else the walk goes through movement ops and first sources (AFTER, SLICE, INDEX, ...)
-    and stops at STAGE, MSTACK or a node without sources.
+    sources; else the walk goes through movement ops and first sources (AFTER, SLICE, INDEX, ...),
+    and stops at a STAGE or a node without sources.
     """
-    if u.op in (Ops.MSELECT, Ops.MSTACK):
-        return _rebuilt(u)
-    return _behind(u)
+    memo: dict[Uop, Uop] = {}
+    stack = [u]
+    while stack:
+        n = stack.pop()
+        end = _first_sources(n)
+        if end.op not in _SHARDS:
+            memo[n] = end
+        elif missing := [s for s in end.src if s not in memo]:
+            stack += [n, *missing]
+        else:
+            shards = tuple([memo[s] for s in end.src])
+            memo[n] = node(end.op, end.dtype, shards, end.arg, end.node_tag)
+    return memo[u]
 
 
-def _behind(u: Uop) -> Uop:
-    while u.src and u.op not in (Ops.BUFFER, Ops.PARAM, Ops.STAGE, Ops.MSTACK):
+_SHARDS: Final = (Ops.MSELECT, Ops.MSTACK)
+_STOPS: Final = frozenset((Ops.BUFFER, Ops.PARAM, Ops.STAGE, *_SHARDS))
+
+
+def _first_sources(u: Uop) -> Uop:
+    """The end of the way from `u` through first sources."""
+    while u.src and u.op not in _STOPS:
         u = u.src[0]
     return u
-
-
-def _rebuilt(root: Uop) -> Uop:
-    """MSELECTs and MSTACKs over the buffers of their sources, however deep they nest."""
-    rebuilds = (Ops.MSELECT, Ops.MSTACK)
-    memo: dict[Uop, Uop] = {}
-    for n in toposort(root, gate=lambda n: n.op in rebuilds):
-        if n.op in rebuilds:
-            memo[n] = node(n.op, n.dtype, tuple([memo[s] for s in n.src]), n.arg, n.node_tag)
-        else:
-            memo[n] = _behind(n)
-    return memo[root]
 
 
 def has_buffer_identity(u: Uop) -> bool:

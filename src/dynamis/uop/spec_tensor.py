@@ -58,9 +58,11 @@ def buffer(u: Uop) -> str:
         return "a BUFFER carries ParamArg and has one shape child"
     if arg.addrspace in (AddrSpace.LOCAL, AddrSpace.REG):
         return OK
-    many = isinstance(arg.device, MultiDevice)
+    device = arg.device
+    many = isinstance(device, MultiDevice)
     dims = dims_or_none(u)
-    placed = isinstance(arg.device, SingleDevice) or (many and bool(arg.device.names))
+    group = device.names if isinstance(device, MultiDevice) else ()
+    placed = isinstance(device, SingleDevice) or bool(group)
     return first(
         (arg.addrspace is not AddrSpace.GLOBAL, "a BUFFER is GLOBAL, LOCAL or REG"),
         (not placed, "a BUFFER is on one device or on several"),
