@@ -29,8 +29,11 @@ from dynamis.uop import (
     simplify,
     stack,
     store,
+    symbolic_cast,
+    symbolic_compare,
     symbolic_divmod,
     symbolic_invalid,
+    symbolic_whole,
 )
 from dynamis.uop.folding import result_dtype
 from dynamis.uop.symbolic import RULES, symbolic
@@ -40,7 +43,10 @@ TRIES = 1000
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3e38, 1e-45, 2.0**-126, math.inf, -math.inf, math.nan]
 FLOATS = [truncate(x, float32) for x in EDGES]
 MEMORY = [r for r in RULES if r.pattern.ops in ((Ops.LOAD,), (Ops.STORE,))]
-ELSEWHERE = [*symbolic_invalid.RULES, *symbolic_divmod.DIVMOD]  # test_invalid.py, test_divmod.py
+ELSEWHERE = [  # test_invalid.py, test_divmod.py, test_compare.py, test_whole.py
+    *symbolic_invalid.RULES, *symbolic_divmod.DIVMOD, *symbolic_compare.RULES,
+    *symbolic_whole.RULES, *symbolic_cast.INDEX,
+]  # fmt: skip
 PURE = [r for r in RULES if r not in MEMORY and r not in ELSEWHERE]
 
 
@@ -272,3 +278,17 @@ def test_cast_over_lanes_folds_lane_by_lane() -> None:
     lanes = stack([const_of_dtype(int8, n) for n in (1, -1)])
     want = stack([const_of_dtype(float32, n) for n in (1, -1)])
     assert simplify(cast(src=lanes, dtype=float32)) is want
+
+
+@pytest.mark.parametrize("dtype", [int8, uint8, int16])
+def test_a_constant_leaves_the_cast_of_an_index(dtype: Val) -> None:
+    (rule,) = symbolic_cast.INDEX
+    x = leaf("x", weakint, (-300, 300))
+    for c in (1, -1, 200, -1000):
+        before = cast(src=x + c, dtype=dtype)
+        (bound,) = rule.pattern.match(before)
+        made = rule.action(bound["u"], bound["x"], bound["c0"])
+        assert made is not None
+        assert made.op is Ops.ADD
+        for value in range(-300, 301):
+            assert value_of(before, {x: value}) == value_of(made, {x: value})

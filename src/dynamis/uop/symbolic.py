@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from dynamis.uop import symbolic_bool, symbolic_cast, symbolic_float, symbolic_int, symbolic_invalid
+from dynamis.uop import (
+    symbolic_bool,
+    symbolic_cast,
+    symbolic_compare,
+    symbolic_float,
+    symbolic_int,
+    symbolic_invalid,
+    symbolic_whole,
+)
 from dynamis.uop.engine import normalise
 from dynamis.uop.errors import RewriteError, UopError
 from dynamis.uop.folding import fold_node, is_constant
@@ -21,8 +29,8 @@ from dynamis.uop.order import compare_structure
 from dynamis.uop.sums import is_sum, sum_step
 
 RULES: Final = [
-    *symbolic_invalid.RULES, *symbolic_int.RULES, *symbolic_bool.RULES, *symbolic_float.RULES,
-    *symbolic_cast.RULES, *symbolic_bool.BOUNDS,
+    *symbolic_invalid.RULES, *symbolic_int.RULES, *symbolic_bool.RULES, *symbolic_compare.RULES,
+    *symbolic_whole.RULES, *symbolic_float.RULES, *symbolic_cast.RULES, *symbolic_bool.BOUNDS,
 ]  # fmt: skip
 """Every symbolic rule, in the order in which they are tried."""
 
