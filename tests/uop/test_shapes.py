@@ -168,6 +168,13 @@ def test_what_does_not_fit_raises_above_it_too() -> None:
                 _ = u.shape
 
 
+def test_dimensions_are_integers() -> None:
+    wrong = leaf("f", float32)
+    for u in (tensor(2, wrong), stage(src=t, ranges=[wrong], opts=StageOpts())):
+        with pytest.raises(UopError, match="no integer"):
+            _ = u.max_shape
+
+
 def test_dimensions_through_a_call_are_the_arguments() -> None:
     inner = param(slot=1, dtype=weakint, shape=stack([]))
     body = buffer(slot=3, dtype=float32, shape=shape_arg([inner * 2, 5, inner]))

@@ -89,8 +89,17 @@ def _found(u: Uop) -> Any:
                 made = _multi(n, devices)
             elif rule is not None:
                 made = rule(n)
-            n._shape = False if made is None else made
+            n._shape = False if made is None else _checked(made)
     return u._shape
+
+
+def _checked(made: Any) -> Any:
+    """What a rule made, unless a dimension in it is no integer."""
+    if made.__class__ is tuple:
+        for d in made:
+            if d.__class__ is not int and not (isinstance(d, Uop) and d.dtype.is_int):
+                return BadShape(f"a dimension is no integer: {d!r}")
+    return made
 
 
 def _needs(n: Uop) -> Sequence[Uop]:

@@ -14,7 +14,7 @@ from dynamis.uop.node import Uop, const_node
 from dynamis.uop.ops import Group, Ops
 from dynamis.uop.payload import Device, MultiDevice, ParamArg, ReduceArg
 from dynamis.uop.place import device_of, devices_of
-from dynamis.uop.shape import Dim, Dims, dim, dims, dims_or_none, greatest, product, projected
+from dynamis.uop.shape import Dim, Dims, dim, dims, dims_or_none, product, projected
 
 _ALU: Final = frozenset(Group.alu)
 
@@ -137,7 +137,7 @@ def shard_shape(u: Uop) -> tuple[Uop, ...]:
 
 def max_shard_shape(u: Uop) -> tuple[int, ...]:
     """`shard_shape` with each symbolic dimension replaced by its upper bound."""
-    return tuple([int(greatest(d)) for d in _shard_dims(u)])
+    return tuple([d if isinstance(d, int) else d.vmax for d in _shard_dims(u)])
 
 
 def bounds(u: Uop) -> tuple[tuple[Uop, Uop], ...]:
@@ -146,7 +146,7 @@ def bounds(u: Uop) -> tuple[tuple[Uop, Uop], ...]:
     Raises UopError without a sharding axis or a multi-device placement.
     """
     at, device = axis(u), device_of(u)
-    if at is None or not isinstance(device, MultiDevice):
+    if at is None or not isinstance(device, MultiDevice) or not device.names:
         raise UopError(f"{u!r} is not sharded over several devices")
     length = shard_shape(u)[at]
     size = dim(length)
