@@ -92,6 +92,7 @@ from dynamis.uop.build_tensor import (
     wait,
     wmma,
 )
+from dynamis.uop.collector import collector_paused
 from dynamis.uop.const import (
     INVALID,
     Const,
@@ -112,6 +113,21 @@ from dynamis.uop.evaluate import (
 )
 from dynamis.uop.frozen import (
     Payload,
+)
+from dynamis.uop.integers import (
+    broadcast_shape,
+    const_factor,
+    divide_exact,
+    divides,
+    gcd,
+    pop_const,
+    smax,
+    smin,
+    split_uop,
+    sprod,
+    unbind,
+    uprod,
+    usum,
 )
 from dynamis.uop.launch import (
     kernel_function_name,
@@ -205,8 +221,10 @@ from dynamis.uop.spec import (
     verify_list,
 )
 from dynamis.uop.symbolic import (
+    SimplifyRef,
     resolve,
     simplify,
+    simplify_ref,
 )
 from dynamis.uop.tables import RefTbl, Tbl
 from dynamis.uop.traverse import (
@@ -295,6 +313,7 @@ __all__ = [
     "RuntimeDependent",
     "ShapedWmmaInfo",
     "ShapedWmmaView",
+    "SimplifyRef",
     "SingleDevice",
     "SliceView",
     "Spec",
@@ -324,13 +343,16 @@ __all__ = [
     "bitcast",
     "break_",
     "broadcast",
+    "broadcast_shape",
     "buffer",
     "call",
     "cannot_wrap",
     "cast",
+    "collector_paused",
     "compare_structure",
     "const",
     "const_bool",
+    "const_factor",
     "const_float",
     "const_int",
     "const_like",
@@ -342,6 +364,8 @@ __all__ = [
     "custom_function",
     "custom_inline",
     "detach",
+    "divide_exact",
+    "divides",
     "end_",
     "endif",
     "evaluate",
@@ -353,6 +377,7 @@ __all__ = [
     "flip",
     "fresh_buffer_slot",
     "fresh_internal_slot",
+    "gcd",
     "getaddr",
     "gettuple",
     "graph_rewrite",
@@ -375,6 +400,7 @@ __all__ = [
     "pad",
     "param",
     "permute",
+    "pop_const",
     "pp",
     "program",
     "program_function_name",
@@ -399,8 +425,11 @@ __all__ = [
     "shaped_wmma",
     "shrink",
     "simplify",
+    "simplify_ref",
     "sink",
     "slice_",
+    "smax",
+    "smin",
     "source",
     "spec_full",
     "spec_kernel",
@@ -409,6 +438,8 @@ __all__ = [
     "spec_shared",
     "spec_tensor",
     "special",
+    "split_uop",
+    "sprod",
     "stack",
     "stage",
     "store",
@@ -418,7 +449,10 @@ __all__ = [
     "toposort",
     "tuple_",
     "type_verify",
+    "unbind",
     "uops_to_string",
+    "uprod",
+    "usum",
     "variable",
     "verify_list",
     "wait",

@@ -40,13 +40,28 @@ _FOLDS: Final = frozenset((*Group.alu, Ops.CAST, Ops.BITCAST))
 _SUMS: Final = frozenset((Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL, Ops.SHL))
 
 
+class SimplifyRef:
+    """What `simplify` calls. `value` may be replaced: a function of a node that keeps its value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Callable[[Uop], Uop]) -> None:
+        self.value = value
+
+
 def simplify(u: Uop) -> Uop:
     """`u` in normal form: equal in value for every value of its leaves.
 
     Simplifying twice is simplifying once, and the order in which a sum was built does not show.
     A value that is provably the same in all lanes may come back without lanes: a node of shape ()
     stands for every lane. Raises RewriteError if rules chase each other (a bug in a rule).
+
+    Calls `simplify_ref.value`, which is the rules of this module unless replaced.
     """
+    return simplify_ref.value(u)
+
+
+def _simplify(u: Uop) -> Uop:
     if u._marks & NORMAL:
         return u
     done = u._simplified
@@ -55,6 +70,9 @@ def simplify(u: Uop) -> Uop:
         if done is not u:
             u._simplified = done
     return done
+
+
+simplify_ref: Final = SimplifyRef(_simplify)
 
 
 def canonical_order(u: Uop) -> Uop | None:
