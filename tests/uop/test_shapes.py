@@ -47,6 +47,7 @@ from dynamis.uop import (
     slice_,
     stack,
     stage,
+    toposort,
     tuple_,
     variable,
 )
@@ -380,6 +381,23 @@ def test_deep_and_shared_graphs_have_every_property(name: str, graph: str) -> No
     if name == "export":
         assert isinstance(first, bytes)
         assert import_(first) is u
+
+
+@pytest.mark.parametrize("graph", ["movement", "mselects"])
+def test_asking_every_node_walks_the_graph_once(graph: str) -> None:
+    asked = toposort(DEEP[graph])
+    assert len({(u.device, u.addrspace, u.axis) for u in asked}) <= 4
+    assert len(asked) > 100_000
+
+
+def test_launches_of_deep_effects_are_read_in_one_walk() -> None:
+    mem = memory(5)
+    u = mem
+    for _ in range(30_000):
+        place = index(ptr=u, idxs=[n])
+        u = after(src=u, deps=[uop.store(dst=place, value=uop.load(src=place))])
+    info = uop.program_info_from_sink(uop.sink([u]))
+    assert (info.globals, info.outs, info.ins) == ((5,), (5,), (5,))
 
 
 def test_a_chain_of_shardings_is_walked_once() -> None:

@@ -18,6 +18,7 @@ from dynamis.uop.payload import KernelInfo, ParamArg, ProgramInfo
 from dynamis.uop.traverse import toposort
 
 _LAUNCH_AXES: Final = 3
+_STORAGE: Final = (Ops.PARAM, Ops.BUFFER, Ops.STAGE, Ops.MSELECT, Ops.MSTACK)
 _LAUNCH_NAME: Final = re.compile(r"(g|l|)idx([0-9]+)", re.ASCII)
 
 
@@ -57,7 +58,9 @@ def program_info_from_sink(sink: Uop, aux: Iterable[str] = ()) -> ProgramInfo:
     global_size: list[int | float | Uop] = [1] * _LAUNCH_AXES
     local_size: list[int] | None = [1] * _LAUNCH_AXES
     core_ids: list[Uop] = []
+    behind: dict[Uop, Uop] = {}  # the storage that first sources lead to
     for u in toposort(sink):
+        behind[u] = behind[u.src[0]] if u.src and u.op not in _STORAGE else u
         if u.op is Ops.PARAM and isinstance(u.arg, ParamArg):
             if u.arg.addrspace is AddrSpace.ALU:
                 variables[u] = None
@@ -66,7 +69,7 @@ def program_info_from_sink(sink: Uop, aux: Iterable[str] = ()) -> ProgramInfo:
             else:
                 touched["globals"].add(u.arg.slot)
         elif u.op in (Ops.LOAD, Ops.STORE) and u.src:
-            slot = _accessed(u.src[0])
+            slot = _accessed(u.src[0], behind)
             if slot is not None:
                 touched["ins" if u.op is Ops.LOAD else "outs"].add(slot)
         elif u.op is Ops.SPECIAL:
@@ -95,12 +98,12 @@ def _by_slot(a: Uop, b: Uop) -> int:
     return slots or compare_structure(a, b)
 
 
-def _accessed(place: Uop) -> int | None:
+def _accessed(place: Uop, behind: Mapping[Uop, Uop]) -> int | None:
     """The slot of the PARAM that a LOAD or STORE through `place` touches."""
     inner = place.src[0] if place.op is Ops.CAST and place.src else place
     if inner.op not in (Ops.INDEX, Ops.SHRINK) or (place is not inner and inner.op is Ops.SHRINK):
         return None
-    buffer = inner.buf_uop
+    buffer = behind[inner]
     is_param = buffer.op is Ops.PARAM and isinstance(buffer.arg, ParamArg)
     return buffer.arg.slot if is_param else None
 

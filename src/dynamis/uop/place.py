@@ -1,7 +1,12 @@
-"""Where a node lives: its device, its address space, the buffer behind it."""
+"""Where a node lives: its device, its address space, the buffer behind it.
+
+Devices and address spaces are remembered, weakly, for the nodes that were asked: a pass that asks
+every node of a graph in order walks it once.
+"""
 
 from __future__ import annotations
 
+import weakref
 from typing import Final
 
 from dynamis.dtype import AddrSpace
@@ -23,12 +28,23 @@ def device_of(u: Uop) -> Device | None:
     return devices_of(u, {})
 
 
+_DEVICES: Final[weakref.WeakKeyDictionary[Uop, Device | None]] = weakref.WeakKeyDictionary()
+_SPACES: Final[weakref.WeakKeyDictionary[Uop, AddrSpace | None]] = weakref.WeakKeyDictionary()
+
+
 def devices_of(u: Uop, memo: dict[Uop, Device | None]) -> Device | None:
     """`device_of`, remembering in `memo` what it finds on the way."""
-    for n in toposort(u, gate=lambda n: n.op not in _NO_DEVICE_INSIDE and n not in memo):
+    if u in _DEVICES:
+        return _DEVICES[u]
+
+    def enters(n: Uop) -> bool:
+        return n.op not in _NO_DEVICE_INSIDE and n not in memo and n not in _DEVICES
+
+    for n in toposort(u, gate=enters):
         if n not in memo:
-            memo[n] = _device(n, memo)
-    return memo[u]
+            memo[n] = _DEVICES[n] if n in _DEVICES else _device(n, memo)
+    found = _DEVICES[u] = memo[u]
+    return found
 
 
 def _device(n: Uop, memo: dict[Uop, Device | None]) -> Device | None:
@@ -69,10 +85,14 @@ def addrspace(u: Uop) -> AddrSpace | None:
     first source's; elementwise nodes and stacks the one their sources agree on, else None. A
     constant has none, and so never disagrees.
     """
+    if u in _SPACES:
+        return _SPACES[u]
     memo: dict[Uop, AddrSpace | None] = {}
-    for n in toposort(u, gate=lambda n: n.op in _ENTERS):
+    for n in toposort(u, gate=lambda n: n.op in _ENTERS and n not in _SPACES):
         space: AddrSpace | None = None
-        if isinstance(n.arg, ParamArg):
+        if n in _SPACES:
+            space = _SPACES[n]
+        elif isinstance(n.arg, ParamArg):
             space = n.arg.addrspace
         elif n.op in (Ops.SPECIAL, Ops.RANGE, Ops.LOAD):
             space = AddrSpace.ALU
@@ -82,7 +102,8 @@ def addrspace(u: Uop) -> AddrSpace | None:
             spaces = {memo[s] for s in n.src} - {None}
             space = spaces.pop() if len(spaces) == 1 else None
         memo[n] = space
-    return memo[u]
+    found = _SPACES[u] = memo[u]
+    return found
 
 
 def base(u: Uop) -> Uop:

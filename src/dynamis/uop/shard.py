@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import weakref
 from collections.abc import Sequence
 from typing import Final
 
@@ -28,19 +29,28 @@ def axis(u: Uop) -> int | None:
 
     Raises UopError when a RESHAPE leaves an axis that the devices do not divide.
     """
+    if u in _AXES:
+        return _AXES[u]
     memo: dict[Uop, int | None] = {}
     devices: dict[Uop, Device | None] = {}
     stack = [u]
     while stack:
         n = stack[-1]
         missing = [s for s in _needs(n) if s not in memo]
+        if n in _AXES:
+            memo[n] = _AXES[n]
         if n in memo or not missing:
             stack.pop()
             if n not in memo:
                 memo[n] = _axis(n, memo, devices)
         else:
             stack += missing
-    return memo[u]
+    found = _AXES[u] = memo[u]
+    return found
+
+
+# remembered for the nodes that were asked, as devices are
+_AXES: Final[weakref.WeakKeyDictionary[Uop, int | None]] = weakref.WeakKeyDictionary()
 
 
 def _needs(n: Uop) -> Sequence[Uop]:
