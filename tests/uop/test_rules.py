@@ -177,6 +177,19 @@ def environments(nodes: Sequence[Uop], rng: random.Random) -> Iterator[dict[Uop,
         yield dict(zip(leaves, values, strict=True))
 
 
+def crosses(u: Uop) -> Iterator[dict[Uop, Value]]:
+    """Every value of each 8-bit operand beside edge values of the other, when there are two."""
+    leaves = find_nodes(lambda n: n.op is Ops.PARAM, u)
+    if len(leaves) != 2 or any(p.dtype not in (int8, uint8) for p in leaves):
+        return
+    for one, two in (leaves, leaves[::-1]):
+        edges = {int(two.vmin), int(two.vmax), -1, 0, 1, 2, 127}
+        for v in range(int(one.vmin), int(one.vmax) + 1):
+            for w in edges:
+                if two.vmin <= w <= two.vmax:
+                    yield {one: v, two: w}
+
+
 def instances(rule: Rule) -> Iterator[tuple[Uop, Uop, random.Random]]:
     """(before, after) for the graphs of the rule's pattern that it rewrites."""
     for seed in range(TRIES):
@@ -198,12 +211,16 @@ def _fires(rule: Rule, u: Uop) -> Uop | None:
 
 @pytest.mark.parametrize("rule", PURE, ids=[f"{i}: {r.text}" for i, r in enumerate(PURE)])
 def test_rule_fires_and_is_sound(rule: Rule) -> None:
-    fired = 0
+    fired = crossed = 0
     for before, after, rng in instances(rule):
         fired += 1
         if fired > 40:
             break
         assert after.dtype is before.dtype
+        if crossed < 2 and (envs := list(crosses(before))):
+            crossed += 1
+            for env in envs:
+                assert same(value_of(before, env), value_of(after, env)), f"{rule.text}: {env}"
         envs = list(environments(find_nodes(lambda u: True, before), rng))
         for env in rng.sample(envs, min(len(envs), 400)):
             want, got = value_of(before, env), value_of(after, env)

@@ -138,6 +138,7 @@ from dynamis.uop.launch import (
     program_vals,
     sanitize_function_name,
 )
+from dynamis.uop.lower_index import lower_index_dtype
 from dynamis.uop.marg import (
     Marg,
     MargBounds,
@@ -226,6 +227,7 @@ from dynamis.uop.symbolic import (
     simplify,
     simplify_ref,
 )
+from dynamis.uop.symbolic_memory import full_simplify, movement_cleanup
 from dynamis.uop.tables import RefTbl, Tbl
 from dynamis.uop.traverse import (
     backward_slice,
@@ -235,6 +237,15 @@ from dynamis.uop.traverse import (
 )
 from dynamis.uop.upat import (
     UPat,
+)
+from dynamis.uop.valid import (
+    move_where_on_load,
+    parse_valid,
+    pm_drop_and_clauses,
+    pm_move_where_on_load,
+    pm_simplify_valid,
+    simplify_valid,
+    uop_given_valid,
 )
 from dynamis.uop.views import (
     AllreduceView,
@@ -377,6 +388,7 @@ __all__ = [
     "flip",
     "fresh_buffer_slot",
     "fresh_internal_slot",
+    "full_simplify",
     "gcd",
     "getaddr",
     "gettuple",
@@ -393,13 +405,20 @@ __all__ = [
     "kernel_function_name",
     "linear",
     "load",
+    "lower_index_dtype",
+    "move_where_on_load",
+    "movement_cleanup",
     "mselect",
     "mstack",
     "multi",
     "noop",
     "pad",
     "param",
+    "parse_valid",
     "permute",
+    "pm_drop_and_clauses",
+    "pm_move_where_on_load",
+    "pm_simplify_valid",
     "pop_const",
     "pp",
     "program",
@@ -426,6 +445,7 @@ __all__ = [
     "shrink",
     "simplify",
     "simplify_ref",
+    "simplify_valid",
     "sink",
     "slice_",
     "smax",
@@ -450,6 +470,7 @@ __all__ = [
     "tuple_",
     "type_verify",
     "unbind",
+    "uop_given_valid",
     "uops_to_string",
     "uprod",
     "usum",
