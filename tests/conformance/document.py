@@ -31,7 +31,8 @@ def document(pages: Sequence[Page]) -> str:
             row = rows[entry.key]
             labels = " ".join(f"{a.name}?" if a.optional else a.name for a in entry.labels)
             named = f"`{entry.key}`" + (f" ({labels})" if labels else "")
-            lines.append(f"| {named} | `{row.home}` | `{row.test.removeprefix('tests/')}` |")
+            home = f"`{row.home}`" + (f": {row.note}" if row.note else "")
+            lines.append(f"| {named} | {home} | `{row.test.removeprefix('tests/')}` |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

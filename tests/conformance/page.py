@@ -49,11 +49,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Where an entry lives (a dotted path) and the node id of the test that shows what it does."""
+    """Where an entry lives (a dotted path) and the node id of the test that shows what it does.
+
+    `note` says how the entry is written in Python where its home does not say it.
+    """
 
     entry: str
     home: str
     test: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +112,14 @@ def read_table(name: str) -> tuple[Row, ...]:
     rows, file = [], ""
     for number, line in _lines("tables", name):
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) != 3 or not all(cells):
+        if len(cells) not in (3, 4) or not all(cells):
             raise ConformanceError(f"tables/{name}.txt:{number}: a row is `entry | home | test`")
-        entry, home, test = cells
+        entry, home, test, *note = cells
         if "::" in test:
             file = test.partition("::")[0]
         elif file:
             test = f"{file}::{test}"
         else:
             raise ConformanceError(f"tables/{name}.txt:{number}: {test!r} is in no file")
-        rows.append(Row(" ".join(entry.split()), home, test))
+        rows.append(Row(" ".join(entry.split()), home, test, *note))
     return tuple(rows)

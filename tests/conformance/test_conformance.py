@@ -12,7 +12,16 @@ import pytest
 
 from tests.conformance.breaking import Broken, broken, resolve
 from tests.conformance.document import PATH, current
-from tests.conformance.page import ROOT, ConformanceError, Page, load, page_names
+from tests.conformance.page import (
+    ROOT,
+    ConformanceError,
+    Entry,
+    Page,
+    Row,
+    load,
+    page_names,
+)
+from tests.conformance.seeds import ocaml_entries
 
 PAGES = [load(name) for name in page_names()]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -144,3 +153,35 @@ def test_an_instance_of_a_broken_class_cannot_be_read() -> None:
     with broken(f"{__name__}.Victim"), pytest.raises(Broken):
         _ = made.read
     assert made.read == 2
+
+
+def test_a_table_that_leaves_out_doubles_or_invents_an_entry_is_told_so() -> None:
+    entries = (Entry("val", "a"), Entry("val", "b"))
+    rows = [Row("val b", "x.b", "t.py::test_b")] * 2 + [Row("val c", "x.c", "t.py::test_c")]
+    assert Page("p", entries, tuple(rows)).problems() == [
+        "'val a' has no row", "'val c' is not on the page", "'val b' has 2 rows",
+    ]  # fmt: skip
+
+
+def test_pages_of_both_notations_are_read() -> None:
+    ocaml = """type device =
+  1. | Single of string
+type opts = {
+  1. size : int option;
+}
+exception Stop
+val load : src:t -> ?alt:t -> ?on:(old:t -> unit) -> unit -> t
+"""
+    assert [str(e) for e in ocaml_entries(ocaml)] == [
+        "type device", "variant device.Single", "type opts", "field opts.size",
+        "exception Stop", "val load src alt? on?",
+    ]  # fmt: skip
+    rust = (ROOT / "tests/conformance/names/kernel_ir.txt").read_text()
+    assert "variant BinaryOp.Or\n" in rust  # its cell holds the bars of `a || b`
+    assert "method Op.blocks_mut\n" in rust
+
+
+def test_a_path_that_leads_nowhere_is_no_home() -> None:
+    for path in ("dynamis.dtype.Ptr.nothing", "dynamis.nothing", "dynamis.uop.nothing.deeper"):
+        with pytest.raises(ConformanceError):
+            resolve(path)
