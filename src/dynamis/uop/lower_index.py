@@ -54,7 +54,9 @@ def _lowered(u: Uop, src: tuple[Uop, ...]) -> Uop:
     if op is Ops.CAST:
         return src[0].cast(u.dtype if u.dtype is not weakint else index_width(u))
     if op is Ops.RANGE or op is Ops.SPECIAL:
-        width = _widest(index_width(u), src[0].dtype) if u.dtype is weakint else u.dtype
+        if u.dtype is not weakint:
+            return node(op, u.dtype, (src[0].cast(u.dtype), *src[1:]), u.arg, u.node_tag)
+        width = _widest(index_width(u), src[0].dtype)
         return node(op, width, (src[0].cast(width), *src[1:]), u.arg, u.node_tag)
     if op in _SHIFTS and u.dtype is weakint:
         return _shift(u, src)

@@ -64,7 +64,7 @@ def order_key(arg: Any) -> tuple[Any, ...]:
         if made is None:
             names = _payload_fields.get(kind)
             if names is None:
-                names = _payload_fields[kind] = tuple([f.name for f in fields(kind)])  # type: ignore[arg-type]  # a dataclass
+                names = _payload_fields[kind] = tuple([f.name for f in fields(kind)])
             made = (6, kind.__name__, tuple([order_key(getattr(arg, n)) for n in names]))
             _payload_keys[arg] = made
         return made

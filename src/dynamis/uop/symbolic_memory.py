@@ -110,7 +110,8 @@ def _factor_out_of_sum(u: Uop) -> Uop | None:
     if not isinstance(arg, ReduceArg) or arg.op is not Ops.ADD or arg.axes or len(u.src) < 2:
         return None
     closed = set(u.src[1:])
-    inside, outside = [], []
+    inside: list[Uop] = []
+    outside: list[Uop] = []
     for f in factors(u.src[0]):
         (inside if closed & set(ranges(f)) else outside).append(f)
     if not outside or not inside:

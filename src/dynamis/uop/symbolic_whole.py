@@ -27,7 +27,7 @@ def whole(u: Uop, dtype: Val, depth: int = _DEEPEST) -> Uop | None:
 
     The sign of a zero is lost. `dtype` holds every integer of u's format's gapless range.
     """
-    digits = _DIGITS.get(u.dtype)  # type: ignore[call-overload]  # a pointer is not in it
+    digits = _DIGITS.get(u.dtype)  # type: ignore[arg-type]  # a pointer is not in it
     if digits is None or depth == 0:
         return None
     made = _converted(u, dtype, depth)

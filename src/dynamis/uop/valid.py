@@ -207,7 +207,8 @@ def move_where_on_load(cond: Uop, place: Uop) -> tuple[Uop | None, Uop] | None:
     held = conjuncts(at.src[0]) if is_gate(at) else []
     x = at.src[1] if is_gate(at) else at
     mine = set(ranges(at))
-    moved, stay = [], []
+    moved: list[Uop] = []
+    stay: list[Uop] = []
     for c in conjuncts(cond):
         if c in held or constant_true(c):
             continue
