@@ -30,6 +30,7 @@ from dynamis.dtype import (
     least_upper_float,
     sum_acc_dtype,
     uint8,
+    uint128,
     val_of_name,
     void,
 )
@@ -213,3 +214,11 @@ def test_threads_make_one_pointer() -> None:
             t.join()
         assert len(made) == 4
         assert len(set(made)) == 1
+
+
+def test_void_has_no_bounds_and_the_wide_helpers_those_of_bool() -> None:
+    for side in ("min", "max"):
+        with pytest.raises(DtypeError, match="no values"):
+            getattr(void, side)
+    assert (uint128.min, uint128.max) == (0, 1)
+    assert pickle.loads(pickle.dumps(void)) is void

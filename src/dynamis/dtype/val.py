@@ -113,6 +113,22 @@ class Val:
         return _rebuild, (self.scalar.name, self.count)
 
 
+class _Void(Val):
+    """void: the dtype of what has no value, so also no least and greatest one."""
+
+    __slots__ = ()
+
+    @property
+    def min(self) -> int | float:  # type: ignore[override]  # a slot of all others
+        """Raises DtypeError."""
+        raise DtypeError("void has no values")
+
+    @property
+    def max(self) -> int | float:  # type: ignore[override]  # as above
+        """Raises DtypeError."""
+        raise DtypeError("void has no values")
+
+
 # Weak, for lane counts are without number; the one-lane dtypes are named below, and stay.
 _VALS: Final[weakref.WeakValueDictionary[tuple[int, int], Val]] = weakref.WeakValueDictionary()
 _making: Final = threading.Lock()
@@ -122,7 +138,7 @@ def _intern(scalar: Scalar, count: int) -> Val:
     found = _VALS.get((scalar.ordinal, count))
     if found is not None:
         return found
-    val = object.__new__(Val)
+    val = object.__new__(_Void if scalar.kind == "void" else Val)
     val.scalar = scalar
     val.count = count
     val.lane = val if count == 1 else _intern(scalar, 1)  # a cycle, of dtypes that stay
@@ -133,10 +149,10 @@ def _intern(scalar: Scalar, count: int) -> Val:
     val.is_int = scalar.is_int
     val.is_unsigned = scalar.is_unsigned
     val.bits = scalar.bits
-    # void and the wide helpers have no values: false..true, as the table page says of helpers
-    bounded = scalar.kind not in ("void", "wide")
-    val.min = scalar.min if bounded else 0
-    val.max = scalar.max if bounded else 1
+    if scalar.kind != "void":
+        # the wide helpers have no values of their own: false..true, as the table page says
+        val.min = 0 if scalar.kind == "wide" else scalar.min
+        val.max = 1 if scalar.kind == "wide" else scalar.max
     with _making:  # a weak dictionary's `setdefault` is no single step
         return _VALS.setdefault((scalar.ordinal, count), val)
 

@@ -207,6 +207,9 @@ class Accessors:
 
         A RANGE is in its own, first. Ops that close loops (END, REDUCE, ...) take theirs out.
         """
+        found = self._ranges
+        if found is not None and self.op is not Ops.RANGE:
+            return found
         from dynamis.uop.range_set import ranges
 
         return ranges(self)

@@ -14,7 +14,7 @@ from dynamis.uop.evaluate import evaluate
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Ops
 from dynamis.uop.order import compare_structure
-from dynamis.uop.payload import KernelInfo, ParamArg, ProgramInfo
+from dynamis.uop.payload import KernelInfo, LaunchDim, LaunchValue, ParamArg, ProgramInfo
 from dynamis.uop.traverse import toposort
 
 _LAUNCH_AXES: Final = 3
@@ -55,7 +55,7 @@ def program_info_from_sink(sink: Uop, aux: Iterable[str] = ()) -> ProgramInfo:
     """
     variables: dict[Uop, None] = {}
     touched: dict[str, set[int]] = {"globals": set(), "outs": set(), "ins": set()}
-    global_size: list[int | float | Uop] = [1] * _LAUNCH_AXES
+    global_size: list[LaunchDim] = [1] * _LAUNCH_AXES
     local_size: list[int] | None = [1] * _LAUNCH_AXES
     core_ids: list[Uop] = []
     behind: dict[Uop, Uop] = {}  # the storage that first sources lead to
@@ -141,7 +141,7 @@ def program_runtimevars(info: ProgramInfo) -> dict[str, int]:
 
 def program_launch_dims(
     info: ProgramInfo, *, var_vals: Mapping[str, int]
-) -> tuple[tuple[int | float, ...], tuple[int, ...] | None]:
+) -> tuple[tuple[LaunchValue, ...], tuple[int, ...] | None]:
     """The global and local size of a launch, symbolic ones computed from named variables.
 
     Raises UopNotFound (a KeyError) for a variable without a value, and for an expression that

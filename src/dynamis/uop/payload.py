@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from dynamis.dtype import AddrSpace, Scalar
 from dynamis.uop.axis_type import AxisType
@@ -208,14 +208,23 @@ class CallInfo(Payload):
 
 # -- kernels and programs
 
+Estimate = Union[int, "Uop"]  # Uop is not there yet
+"""A count, or an expression over runtime variables."""
+
+LaunchDim = Union[int, float, "Uop"]  # as above
+"""A launch dimension: a number, or an expression over runtime variables."""
+
+LaunchValue = int | float
+"""A launch dimension once the variables have values."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Estimates(Payload):
     """Cost estimates of a kernel: each a count, or an expression over runtime variables."""
 
-    ops: int | Uop = 0
-    lds: int | Uop = 0
-    mem: int | Uop = 0
+    ops: Estimate = 0
+    lds: Estimate = 0
+    mem: Estimate = 0
 
     def __post_init__(self) -> None:
         for name in ("ops", "lds", "mem"):
@@ -256,7 +265,7 @@ class ProgramInfo(Payload):
     """
 
     name: str
-    global_size: tuple[int | float | Uop, ...] = (1, 1, 1)
+    global_size: tuple[LaunchDim, ...] = (1, 1, 1)
     local_size: tuple[int, ...] | None = (1, 1, 1)
     vars: tuple[Uop, ...] = ()
     globals: tuple[int, ...] = ()
