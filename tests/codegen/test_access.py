@@ -8,7 +8,7 @@ from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
 from dynamis.render.analysis import strided
-from dynamis.uop import Ops, Uop, shape
+from dynamis.uop import Ops, Uop
 
 
 def loads(kernel: dy.Kernel, same: bool = True) -> list[Uop]:
@@ -53,7 +53,7 @@ def test_interleaved_fields_have_their_stride() -> None:
 
 def test_an_address_that_no_lane_changes_is_uniform() -> None:
     (at,) = loads(one)
-    assert shape(at) == ()
+    assert at.max_shape == ()
 
 
 def test_an_address_from_data_is_gathered() -> None:
@@ -62,5 +62,5 @@ def test_an_address_from_data_is_gathered() -> None:
 
 def test_a_sample_of_another_extent_is_clamped_and_gathered() -> None:
     (at,) = loads(plain, same=False)
-    assert shape(at) == (8,)
+    assert at.max_shape == (8,)
     assert strided(at) is None

@@ -9,7 +9,7 @@ from dynamis.codegen.split import bind_threads, split_domain
 from dynamis.codegen.vectorize import Variance, vectorize
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
-from dynamis.uop import Ops, Uop, shape, simplify, toposort
+from dynamis.uop import Ops, Uop, simplify, toposort
 
 
 def vector_form(kernel: dy.Kernel, width: int = 8) -> Uop:
@@ -56,17 +56,17 @@ def divergent_loop(a: Rows[f32]) -> Rows[i32]:
 
 def test_a_value_of_the_row_stays_uniform() -> None:
     (root,) = nodes(vector_form(by_row), Ops.SQRT)
-    assert shape(root) == ()
+    assert root.max_shape == ()
 
 
 def test_a_value_of_the_column_gets_lanes() -> None:
     (root,) = nodes(vector_form(by_column), Ops.SQRT)
-    assert shape(root) == (8,)
+    assert root.max_shape == (8,)
 
 
 def test_a_loop_of_uniform_length_keeps_no_mask() -> None:
     root = vector_form(uniform_loop)
-    assert all(shape(b.src[0]) == () for b in nodes(root, Ops.BREAK))
+    assert all(b.src[0].max_shape == () for b in nodes(root, Ops.BREAK))
     registers = [u for u in nodes(root, Ops.BUFFER) if u.dtype.base.is_bool and u.dtype.size > 1]
     masks = [u for u in registers if u.dtype.size == 8]
     assert len(masks) <= 1  # the fault flag of the address; no live mask
@@ -75,7 +75,7 @@ def test_a_loop_of_uniform_length_keeps_no_mask() -> None:
 def test_a_loop_that_ends_lane_by_lane_is_left_when_every_lane_is_done() -> None:
     root = vector_form(divergent_loop)
     (leave,) = nodes(root, Ops.BREAK)
-    assert shape(leave.src[0]) == (8,)
+    assert leave.src[0].max_shape == (8,)
 
 
 def test_only_what_is_read_after_a_divergent_loop_is_frozen() -> None:
@@ -98,5 +98,5 @@ def test_variance_finds_the_divergent_loop() -> None:
 def test_one_lane_needs_no_masks() -> None:
     module = account(divergent_loop.module)
     program = compile_ast(lower(module, CallClass((True,))).root, Options(width=1))
-    assert all(shape(u.src[0]) == () for u in program.src if u.op is Ops.BREAK)
+    assert all(u.src[0].max_shape == () for u in program.src if u.op is Ops.BREAK)
     assert not [u for u in program.src if u.op is Ops.STACK and u.src]

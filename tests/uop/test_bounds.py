@@ -27,8 +27,6 @@ from dynamis.uop import (
     special,
     stack,
     variable,
-    vmax,
-    vmin,
 )
 from dynamis.uop.ops import Op
 from tests.uop.graphs import leaf, memory
@@ -107,7 +105,7 @@ def test_leaves() -> None:
     assert (r.vmin, r.vmax) == (0, 99)
     assert (
         special(name="g", size=const_int(8)).vmin,
-        vmax(special(name="g", size=const_int(8))),
+        special(name="g", size=const_int(8)).vmax,
     ) == (0, 7)
     none = range_(size=0, axis=0, kind=AxisType.LOOP, dtype=int32)
     assert (none.vmin, none.vmax) == (0, -1)
@@ -116,7 +114,7 @@ def test_leaves() -> None:
     lanes = stack([const_of_dtype(int32, k) for k in (3, -2, 9)])
     assert (lanes.vmin, lanes.vmax) == (-2, 9)
     assert index(ptr=lanes, idxs=[r]).vmax == 9
-    assert (vmin(const_of_dtype(bool_, True)), vmax(const_of_dtype(bool_, False))) == (1, 0)
+    assert (const_of_dtype(bool_, True).vmin, const_of_dtype(bool_, False).vmax) == (1, 0)
 
 
 def test_floats_and_pointers_are_unknown() -> None:

@@ -8,6 +8,7 @@ from dynamis.dtype import AddrSpace, Ptr, bool_, float32, int8, int32, int64, vo
 from dynamis.uop import (
     AxisType,
     Const,
+    Group,
     KernelInfo,
     Ops,
     Uop,
@@ -16,16 +17,6 @@ from dynamis.uop import (
     alu_binary,
     alu_ternary,
     alu_unary,
-    as_buffer,
-    as_end,
-    as_if,
-    as_index,
-    as_kernel_info,
-    as_load,
-    as_param,
-    as_range,
-    as_special,
-    as_store,
     barrier,
     bitcast,
     break_,
@@ -52,7 +43,6 @@ from dynamis.uop import (
     range_,
     replace,
     reserve_buffer_slots,
-    shape,
     sink,
     special,
     stack,
@@ -69,8 +59,8 @@ place = index(ptr=memory(), idxs=[i])
 def test_structure() -> None:
     s = store(dst=place, value=x)
     assert (sink([s]).dtype, sink([s]).src) == (void, (s,))
-    assert as_kernel_info(sink([s], KernelInfo(name="k"))) is KernelInfo(name="k")
-    assert as_kernel_info(sink([s])) is None
+    assert sink([s], KernelInfo(name="k")).as_kernel_info() is KernelInfo(name="k")
+    assert sink([s]).as_kernel_info() is None
     assert group([s]) is s
     assert group([s, s]).src == (s, s)
     assert group([]).dtype is void
@@ -83,7 +73,7 @@ def test_structure() -> None:
 
 def test_parameters() -> None:
     p = memory(3)
-    view = as_param(p)
+    view = p.as_param()
     assert view is not None
     assert (view.param.slot, view.param.addrspace) == (3, AddrSpace.GLOBAL)
     assert view.shape is noop()
@@ -91,7 +81,7 @@ def test_parameters() -> None:
     assert local.arg.addrspace is AddrSpace.LOCAL
     v = variable(name="n", min_val=1, max_val=9)
     assert (v.dtype, v.arg.slot, v.arg.addrspace) == (weakint, -1, AddrSpace.ALU)
-    assert (v.vmin, v.vmax, shape(v)) == (1, 9, ())
+    assert (v.vmin, v.vmax, v.max_shape) == (1, 9, ())
     assert variable(name="n", min_val=1, max_val=9, dtype=int32.vec(2)).src[0].arg.value == 2
     with pytest.raises(UopError, match="no values"):
         variable(name="n", min_val=2, max_val=1)
@@ -103,7 +93,7 @@ def test_buffers_and_slots() -> None:
     assert c == a + 1
     assert buffer(slot=a, dtype=reg) is buffer(slot=a, dtype=reg)
     assert buffer(slot=a, dtype=reg) is not buffer(slot=c, dtype=reg)
-    view = as_buffer(buffer(slot=a, dtype=reg))
+    view = buffer(slot=a, dtype=reg).as_buffer()
     assert view is not None
     assert view.buffer.addrspace is AddrSpace.REG
     reserve_buffer_slots(c + 10)
@@ -131,7 +121,7 @@ def test_constants() -> None:
 
 
 def test_index() -> None:
-    assert as_index(place) == (memory(), (i,))
+    assert place.as_index() == (memory(), (i,))
     assert place.dtype is float32
     assert index(ptr=memory(), idxs=[i], as_ptr=True).dtype is memory().dtype
     lanes = stack([x, const_float(1.0)])
@@ -148,8 +138,8 @@ def test_load() -> None:
     assert load(src=place, dtype=int32).dtype is int32
     assert load(src=index(ptr=memory(), idxs=[i], as_ptr=True)).dtype is float32
     gated = load(src=place, alt=x, gate=b)
-    assert as_load(gated) == (place, x, b)
-    assert as_load(load(src=place)) == (place, None, None)
+    assert gated.as_load() == (place, x, b)
+    assert load(src=place).as_load() == (place, None, None)
     assert load(src=after(src=place, deps=[store(dst=place, value=x)])).op is Ops.LOAD
     for bad in (x, index(ptr=stack([x, x]), idxs=[i])):
         with pytest.raises(UopError, match="no pointer"):
@@ -162,8 +152,8 @@ def test_load() -> None:
 
 def test_store() -> None:
     assert store(dst=place, value=x).dtype is void
-    assert as_store(store(dst=place, value=x)) == (place, x, None)
-    assert as_store(store(dst=place, value=x, gate=b)) == (place, x, b)
+    assert store(dst=place, value=x).as_store() == (place, x, None)
+    assert store(dst=place, value=x, gate=b).as_store() == (place, x, b)
 
 
 def test_arithmetic() -> None:
@@ -193,7 +183,7 @@ def test_conversions() -> None:
 
 def test_lanes() -> None:
     lanes = stack([x, x])
-    assert (lanes.dtype, shape(lanes)) == (float32, (2,))
+    assert (lanes.dtype, lanes.max_shape) == (float32, (2,))
     assert stack([]).dtype is void
     assert stack([x], dtype=float32.vec(4)).dtype is float32
     assert broadcast(x, 1) is x
@@ -203,11 +193,11 @@ def test_lanes() -> None:
 def test_control_flow() -> None:
     r = range_(size=i, axis=1, kind=AxisType.LOOP, dtype=int32)
     inner = range_(size=8, axis=2, kind=AxisType.UPCAST, sub=[3], dtype=int64, parents=[r])
-    assert as_range(inner) == (const_of_dtype(int64, 8), (r,), 2, (3,), AxisType.UPCAST)
+    assert inner.as_range() == (const_of_dtype(int64, 8), (r,), 2, (3,), AxisType.UPCAST)
     assert range_(size=8, axis=0, kind=AxisType.LOOP).dtype is weakint
     s = store(dst=place, value=x)
     assert end_(value=s, ranges=[]) is s
-    assert as_end(end_(value=s, ranges=[r])) == (s, (r,))
+    assert end_(value=s, ranges=[r]).as_end() == (s, (r,))
     assert break_(done=b, loop=r).src == (b, r)
     assert break_(done=b, loop=r, deps=[s]).src == (b, r, s)
     with pytest.raises(UopError, match="bool"):
@@ -215,10 +205,10 @@ def test_control_flow() -> None:
     with pytest.raises(UopError, match="leaves a RANGE"):
         break_(done=b, loop=s)
     gate = if_(cond=b, idx_for_dedup=place)
-    assert as_if(gate) == (b, place)
+    assert gate.as_if() == (b, place)
     assert endif(if_=gate).src == (gate,)
     hardware = special(name="gidx0", size=const_int(4), dtype=int32)
-    view = as_special(hardware)
+    view = hardware.as_special()
     assert view is not None
     assert (view.name, view.size.op) == ("gidx0", Ops.CAST)
 
@@ -229,13 +219,16 @@ def test_escapes() -> None:
     assert (inline.op, inline.dtype, inline.arg) == (Ops.CUSTOMI, float32, "f({0})")
 
 
-@pytest.mark.parametrize(
-    "view", [as_index, as_load, as_store, as_range, as_end, as_if, as_param, as_buffer, as_special]
-)
-def test_views_are_none_for_other_and_malformed_nodes(view: object) -> None:
-    assert view(x + 1.0) is None  # type: ignore[operator]  # a function
-    for op in (Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.RANGE, Ops.END, Ops.IF, Ops.PARAM, Ops.BUFFER):
-        assert view(replace(x, op=op, src=[], arg=None)) is None  # type: ignore[operator]  # as above
+VIEWS = [name for name in dir(Uop) if name.startswith("as_") and name != "as_shape"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_are_none_for_other_and_malformed_nodes(view: str) -> None:
+    assert getattr(x + 1.0, view)() is None
+    for op in Group.all:
+        for arg in (None, "text"):
+            bare = replace(x, op=op, src=[], arg=arg)
+            assert getattr(bare, view)() is None
 
 
 def test_replace_changes_only_what_it_is_given() -> None:

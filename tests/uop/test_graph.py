@@ -12,15 +12,11 @@ from dynamis.uop import (
     Ops,
     Uop,
     UopError,
-    addrspace,
     after,
-    as_shape,
     backward_slice,
     barrier,
-    base,
     bitcast,
     break_,
-    buf_uop,
     buffer,
     compare_structure,
     const_float,
@@ -32,13 +28,10 @@ from dynamis.uop import (
     in_backward_slice,
     index,
     load,
-    max_shape,
     param,
     range_,
-    ranges,
     ranges_subset,
     replace,
-    shape,
     sink,
     stack,
     store,
@@ -90,7 +83,7 @@ def test_call_bodies_are_left_out_on_request() -> None:
 def test_wide_nodes_are_walked_in_linear_time() -> None:
     wide = sink([i + k for k in range(30_000)])
     assert len(toposort(wide)) == 60_000 + 3
-    assert ranges(wide) == ()
+    assert wide.ranges == ()
 
 
 def test_searches() -> None:
@@ -104,20 +97,20 @@ def test_searches() -> None:
 def test_chains_of_any_depth() -> None:
     u = deep(50_000)
     assert len(toposort(u)) > 100_000
-    assert ranges(u) == ()
-    assert shape(u) == ()
+    assert u.ranges == ()
+    assert u.max_shape == ()
     assert u.vmax == 2**31 - 1
     assert compare_structure(u, -u) != 0
-    assert addrspace(u) is AddrSpace.ALU
+    assert u.addrspace is AddrSpace.ALU
 
 
 def test_ranges_in_order_of_first_occurrence() -> None:
     a, b = loop(0), loop(1)
-    assert ranges(a) == (a,)
-    assert ranges(b * 2 + a) == (b, a)
-    assert ranges((a + b) * (b + a)) == (a, b)
+    assert a.ranges == (a,)
+    assert (b * 2 + a).ranges == (b, a)
+    assert ((a + b) * (b + a)).ranges == (a, b)
     inner = loop(2, size=a + 1, parents=(b,))
-    assert ranges(inner) == (inner, a, b)
+    assert inner.ranges == (inner, a, b)
     assert ranges_subset(a, inner)
     assert not ranges_subset(inner, a)
 
@@ -125,11 +118,11 @@ def test_ranges_in_order_of_first_occurrence() -> None:
 def test_end_closes_and_effects_keep_ranges() -> None:
     a, b = loop(0), loop(1)
     s = store(dst=index(ptr=memory(), idxs=[a * 4 + b]), value=x)
-    assert ranges(s) == (a, b)
-    assert ranges(end_(value=s, ranges=[b])) == (a,)
-    assert ranges(end_(value=s, ranges=[a, b])) == ()
-    assert ranges(break_(done=a < 3, loop=a)) == (a,)
-    assert ranges(break_(done=leaf("b", bool_), loop=a)) == (a,)
+    assert s.ranges == (a, b)
+    assert end_(value=s, ranges=[b]).ranges == (a,)
+    assert end_(value=s, ranges=[a, b]).ranges == ()
+    assert break_(done=a < 3, loop=a).ranges == (a,)
+    assert break_(done=leaf("b", bool_), loop=a).ranges == (a,)
 
 
 def test_after_ends_what_its_dependencies_end() -> None:
@@ -138,75 +131,75 @@ def test_after_ends_what_its_dependencies_end() -> None:
     inside = after(src=words, deps=[a])
     s = store(dst=index(ptr=inside, idxs=[const_of_dtype(int32, 0)]), value=a)
     closed = end_(value=s, ranges=[a])
-    assert ranges(inside) == (a,)
-    assert ranges(after(src=words, deps=[closed])) == ()
-    assert ranges(after(src=inside, deps=[closed])) == ()
+    assert inside.ranges == (a,)
+    assert after(src=words, deps=[closed]).ranges == ()
+    assert after(src=inside, deps=[closed]).ranges == ()
     nested = after(src=words, deps=[after(src=words, deps=[closed])])
-    assert ranges(after(src=inside, deps=[nested])) == ()
+    assert after(src=inside, deps=[nested]).ranges == ()
 
 
 def test_ranges_of_shared_graphs_are_linear() -> None:
     u = loop(0) + loop(1)
     for _ in range(2000):
         u = u + u
-    assert len(ranges(u)) == 2
+    assert len(u.ranges) == 2
 
 
 def test_shapes() -> None:
     lanes = stack([const_of_dtype(int32, k) for k in range(4)])
     place = index(ptr=memory(), idxs=[lanes + i])
-    assert shape(i) == ()
-    assert shape(lanes) == (4,)
-    assert shape(lanes + i) == (4,)
-    assert shape(stack([lanes, lanes])) == (2, 4)
-    assert shape(place) == (4,)
-    assert shape(load(src=place)) == (4,)
-    assert shape((lanes < i).where(x, x)) == (4,)
-    assert shape(const_of_dtype(float32.vec(3), 1.0)) == (3,)
-    assert shape(stack([])) == ()
-    assert shape(memory(size=7)) == (7,)
-    assert shape(memory()) == (-1,)
-    assert shape(after(src=memory(size=7), deps=[barrier()])) == (7,)
-    assert shape(bitcast(src=stack([x, x]), dtype=int8)) == (8,)
-    assert shape(loop(0)) == ()
+    assert i.max_shape == ()
+    assert lanes.max_shape == (4,)
+    assert (lanes + i).max_shape == (4,)
+    assert stack([lanes, lanes]).max_shape == (2, 4)
+    assert place.max_shape == (4,)
+    assert load(src=place).max_shape == (4,)
+    assert ((lanes < i).where(x, x)).max_shape == (4,)
+    assert const_of_dtype(float32.vec(3), 1.0).max_shape == (3,)
+    assert stack([]).max_shape == ()
+    assert memory(size=7).max_shape == (7,)
+    assert memory().max_shape == (-1,)
+    assert after(src=memory(size=7), deps=[barrier()]).max_shape == (7,)
+    assert bitcast(src=stack([x, x]), dtype=int8).max_shape == (8,)
+    assert loop(0).max_shape == ()
 
 
 def test_gated_access_has_the_lanes_of_its_gate() -> None:
     lanes = stack([const_of_dtype(bool_, k == 1) for k in range(4)])
     place = index(ptr=memory(), idxs=[i])
-    assert shape(load(src=place, alt=x, gate=lanes)) == (4,)
-    assert shape(store(dst=place, value=x, gate=lanes)) == (4,)
-    assert shape(end_(value=store(dst=place, value=x), ranges=[loop(0)])) == ()
+    assert load(src=place, alt=x, gate=lanes).max_shape == (4,)
+    assert store(dst=place, value=x, gate=lanes).max_shape == (4,)
+    assert end_(value=store(dst=place, value=x), ranges=[loop(0)]).max_shape == ()
 
 
 def test_symbolic_shapes() -> None:
     n = leaf("n", int64, (1, 9))
     p = param(slot=0, dtype=memory().dtype, shape=stack([n, const_int(3)]))
-    assert shape(p) == (n, 3)
-    assert max_shape(p) == (9, 3)
-    assert shape(index(ptr=p, idxs=[i])) == (3,)
-    assert as_shape(n) == (n,)
+    assert p.shape == (n, const_int(3))
+    assert p.max_shape == (9, 3)
+    assert index(ptr=p, idxs=[i]).max_shape == (3,)
+    assert n.as_shape() == (n,)
 
 
 @pytest.mark.parametrize("u", [sink([]), barrier(), group([])])
 def test_nodes_without_a_shape(u: Uop) -> None:
     with pytest.raises(UopError, match="no shape"):
-        shape(u)
+        _ = u.max_shape
 
 
 def test_address_spaces() -> None:
     reg = buffer(slot=1, dtype=Ptr.create(int32, addrspace=AddrSpace.REG, size=4))
     place = index(ptr=after(src=reg, deps=[barrier()]), idxs=[i])
-    assert addrspace(reg) is AddrSpace.REG
-    assert addrspace(place) is AddrSpace.REG
-    assert addrspace(load(src=place)) is AddrSpace.ALU
-    assert addrspace(const_float(1.0)) is None
-    assert addrspace(x + 1.0) is AddrSpace.ALU
-    assert addrspace(stack([x, place])) is None
-    assert addrspace(barrier()) is None
-    assert buf_uop(load(src=place)) is reg
-    assert buf_uop(x) is x
-    assert base(place) is place
+    assert reg.addrspace is AddrSpace.REG
+    assert place.addrspace is AddrSpace.REG
+    assert load(src=place).addrspace is AddrSpace.ALU
+    assert const_float(1.0).addrspace is None
+    assert (x + 1.0).addrspace is AddrSpace.ALU
+    assert stack([x, place]).addrspace is None
+    assert barrier().addrspace is None
+    assert load(src=place).buf_uop is reg
+    assert x.buf_uop is x
+    assert place.base is place
 
 
 def test_structural_order_does_not_depend_on_what_was_built_first() -> None:

@@ -7,6 +7,7 @@ import pytest
 from dynamis.dtype import bool_, float32, int32, int64
 from dynamis.uop import (
     AxisType,
+    Estimates,
     KernelInfo,
     Ops,
     Uop,
@@ -25,6 +26,7 @@ from dynamis.uop import (
     variable,
     with_tag,
 )
+from dynamis.uop.render import pp
 from tests.uop.graphs import leaf, memory
 
 a, b, c = leaf("a"), leaf("b"), leaf("c")
@@ -86,3 +88,40 @@ def test_expressions(u: Uop, text: str) -> None:
 
 def test_expressions_can_be_simplified_first() -> None:
     assert expr_to_string(a + 1 + 2, simplify=True) == "a+3"
+
+
+def test_an_expression_that_would_be_too_long_is_cut_where_it_is() -> None:
+    u = a
+    for _ in range(200):  # 2**200 leaves when written out
+        u = u * u + b
+    text = expr_to_string(u, limit=50)
+    assert "…" in text
+    assert len(text) <= 200
+    chain = a
+    for _ in range(100_000):
+        chain = chain + b
+    assert len(expr_to_string(chain)) <= 4100
+
+
+def test_prefix_expressions_name_op_dtype_and_children() -> None:
+    assert pp(a) == "PARAM:i32[a](STACK:void)"
+    assert pp((a + 2).cast(float32)) == "CAST:f32(ADD:i32(PARAM:i32[a](STACK:void), CONST:i32[2]))"
+    assert pp(stack([])) == "STACK:void"
+    assert pp(range_(size=4, axis=3, kind=AxisType.LOOP)) == "RANGE:weakint[3](CONST:weakint[4])"
+    square = a * b
+    assert pp(square + square).count("MUL") == 2  # as a tree, shared terms twice
+
+
+def test_a_prefix_expression_stops_at_its_limit() -> None:
+    u = a
+    for _ in range(200):
+        u = u * u
+    assert len(pp(u, limit=300)) == 301
+    assert pp(u, limit=300).endswith("…")
+
+
+def test_nodes_inside_payloads_are_listed_as_expressions() -> None:
+    info = KernelInfo(name="k", estimates=Estimates(ops=a + 1, lds=0, mem=4))
+    (row,) = uops_to_string(sink([], info)).splitlines()
+    assert "ops=a+1" in row
+    assert "#" not in row

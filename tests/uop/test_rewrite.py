@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from dynamis.dtype import float32
@@ -156,3 +158,41 @@ def test_first_match() -> None:
 def test_tags_are_removed_everywhere() -> None:
     tagged = with_tag("t", -with_tag("s", a + b))
     assert remove_all_tags(tagged * c) is -(a + b) * c
+
+
+def test_both_engines_call_a_post_matcher_on_the_same_nodes_with_the_same_result() -> None:
+    rng = random.Random(11)
+    for _ in range(40):
+        pool = [a, b, c, a + b]
+        for _ in range(30):
+            p, q = rng.choice(pool), rng.choice(pool)
+            pool.append(rng.choice([p + q, p * q, -p, p - q, p.maximum(q)]))
+        seen: list[list[Uop]] = [[], []]
+
+        def rule(u: Uop, into: list[Uop]) -> Uop | None:
+            into.append(u)
+            if u.op is Ops.ADD:
+                return (u.src[1] * u.src[0]) ^ a
+            if u.op is Ops.NEG:
+                return u.src[0]
+            return u.src[0] - c if u.op is Ops.MAX else None
+
+        root = pool[-1] ^ pool[-2]
+        fast = graph_rewrite(lambda u: rule(u, seen[0]), root)
+        general = graph_rewrite(lambda u: rule(u, seen[1]), root, on_rebuild=lambda old, new: None)
+        assert fast is general
+        assert list(dict.fromkeys(seen[0])) == list(dict.fromkeys(seen[1]))
+
+
+def test_a_long_chain_of_results_settles() -> None:
+    numbers = [a + k for k in range(2000)]
+
+    def count_down(u: Uop) -> Uop | None:
+        return numbers[u.src[1].arg.value - 1] if u.op is Ops.ADD and u.src[1].arg.value else None
+
+    assert graph_rewrite(count_down, -numbers[-1]) is -numbers[0]
+
+
+def test_endless_results_are_stopped() -> None:
+    with pytest.raises(RewriteError, match="cycles back"):
+        graph_rewrite(lambda u: -u if u.op is Ops.NEG else None, -a)

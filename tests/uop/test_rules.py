@@ -29,6 +29,11 @@ from dynamis.uop import (
     simplify,
     stack,
     store,
+    symbolic_cast,
+    symbolic_compare,
+    symbolic_divmod,
+    symbolic_invalid,
+    symbolic_whole,
 )
 from dynamis.uop.folding import result_dtype
 from dynamis.uop.symbolic import RULES, symbolic
@@ -38,7 +43,11 @@ TRIES = 1000
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3e38, 1e-45, 2.0**-126, math.inf, -math.inf, math.nan]
 FLOATS = [truncate(x, float32) for x in EDGES]
 MEMORY = [r for r in RULES if r.pattern.ops in ((Ops.LOAD,), (Ops.STORE,))]
-PURE = [r for r in RULES if r not in MEMORY]
+ELSEWHERE = [  # test_invalid.py, test_divmod.py, test_compare.py, test_whole.py
+    *symbolic_invalid.RULES, *symbolic_divmod.DIVMOD, *symbolic_compare.RULES,
+    *symbolic_whole.RULES, *symbolic_cast.INDEX,
+]  # fmt: skip
+PURE = [r for r in RULES if r not in MEMORY and r not in ELSEWHERE]
 
 
 def kind_of(dtype: Val) -> str:
@@ -168,6 +177,19 @@ def environments(nodes: Sequence[Uop], rng: random.Random) -> Iterator[dict[Uop,
         yield dict(zip(leaves, values, strict=True))
 
 
+def crosses(u: Uop) -> Iterator[dict[Uop, Value]]:
+    """Every value of each 8-bit operand beside edge values of the other, when there are two."""
+    leaves = find_nodes(lambda n: n.op is Ops.PARAM, u)
+    if len(leaves) != 2 or any(p.dtype not in (int8, uint8) for p in leaves):
+        return
+    for one, two in (leaves, leaves[::-1]):
+        edges = {int(two.vmin), int(two.vmax), -1, 0, 1, 2, 127}
+        for v in range(int(one.vmin), int(one.vmax) + 1):
+            for w in edges:
+                if two.vmin <= w <= two.vmax:
+                    yield {one: v, two: w}
+
+
 def instances(rule: Rule) -> Iterator[tuple[Uop, Uop, random.Random]]:
     """(before, after) for the graphs of the rule's pattern that it rewrites."""
     for seed in range(TRIES):
@@ -189,12 +211,16 @@ def _fires(rule: Rule, u: Uop) -> Uop | None:
 
 @pytest.mark.parametrize("rule", PURE, ids=[f"{i}: {r.text}" for i, r in enumerate(PURE)])
 def test_rule_fires_and_is_sound(rule: Rule) -> None:
-    fired = 0
+    fired = crossed = 0
     for before, after, rng in instances(rule):
         fired += 1
         if fired > 40:
             break
         assert after.dtype is before.dtype
+        if crossed < 2 and (envs := list(crosses(before))):
+            crossed += 1
+            for env in envs:
+                assert same(value_of(before, env), value_of(after, env)), f"{rule.text}: {env}"
         envs = list(environments(find_nodes(lambda u: True, before), rng))
         for env in rng.sample(envs, min(len(envs), 400)):
             want, got = value_of(before, env), value_of(after, env)
@@ -269,3 +295,17 @@ def test_cast_over_lanes_folds_lane_by_lane() -> None:
     lanes = stack([const_of_dtype(int8, n) for n in (1, -1)])
     want = stack([const_of_dtype(float32, n) for n in (1, -1)])
     assert simplify(cast(src=lanes, dtype=float32)) is want
+
+
+@pytest.mark.parametrize("dtype", [int8, uint8, int16])
+def test_a_constant_leaves_the_cast_of_an_index(dtype: Val) -> None:
+    (rule,) = symbolic_cast.INDEX
+    x = leaf("x", weakint, (-300, 300))
+    for c in (1, -1, 200, -1000):
+        before = cast(src=x + c, dtype=dtype)
+        (bound,) = rule.pattern.match(before)
+        made = rule.action(bound["u"], bound["x"], bound["c0"])
+        assert made is not None
+        assert made.op is Ops.ADD
+        for value in range(-300, 301):
+            assert value_of(before, {x: value}) == value_of(made, {x: value})

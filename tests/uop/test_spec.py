@@ -14,9 +14,12 @@ from dynamis.uop import (
     Group,
     KernelInfo,
     Ops,
+    ProgramInfo,
     Spec,
     SpecError,
+    StageOpts,
     Uop,
+    WmmaInfo,
     after,
     barrier,
     break_,
@@ -32,17 +35,24 @@ from dynamis.uop import (
     group,
     if_,
     index,
+    invalid,
     linear,
     load,
     noop,
+    program,
     range_,
+    reduce,
+    reduce_axis,
     replace,
+    rewrite_error,
+    shrink,
     sink,
     spec_kernel,
     spec_program,
     spec_shared,
     special,
     stack,
+    stage,
     store,
     type_verify,
     verify_list,
@@ -62,6 +72,15 @@ def raw(op: Op, dtype: Dtype, *src: Uop, arg: object = None) -> Uop:
     return replace(x, op=op, dtype=dtype, src=src, arg=arg)
 
 
+def wmma_of(*operands: Uop) -> Uop:
+    info = WmmaInfo("w", (2, 2, 2), float32.scalar, float32.scalar, "GPU", 4, ((), (), ((0, 2),)))
+    return replace(x, op=Ops.WMMA, src=operands, arg=info)
+
+
+def program_of(root: Uop) -> Uop:
+    return program(sink=root, info=ProgramInfo("p"))
+
+
 LEGAL = [
     sink([s], KernelInfo()), noop(), group([s, s]), after(src=reg, deps=[s]), memory(), reg,
     const_float(1.0), stack([]), stack([x, x]), x + 1.0, (i < 3).where(i, 2), i << i,
@@ -69,7 +88,8 @@ LEGAL = [
     x.bitcast(int32), r, special(name="gidx0", size=const_int(4)), end_(value=s, ranges=[r]),
     barrier([s]), custom(fmt="f", args=[]), custom_inline(fmt="f", args=[x], dtype=float32), place,
     load(src=place), load(src=place, alt=x, gate=b), s, store(dst=place, value=x, gate=b),
-    two + i, load(src=index(ptr=memory(), idxs=[two]), alt=x, gate=two < 1),
+    two + i, load(src=index(ptr=memory(), idxs=[two]), alt=x, gate=two < 1), wmma_of(x, x, x),
+    rewrite_error(src=[x], msg="no"),
 ]  # fmt: skip
 
 
@@ -115,8 +135,17 @@ ILLEGAL = [
     ("store", store(dst=index(ptr=memory(), idxs=[two]), value=x, gate=three < 1)),
     ("break", raw(Ops.BREAK, void, b)), ("break", raw(Ops.BREAK, void, i, r)),
     ("break", raw(Ops.BREAK, void, b, s)), ("break", raw(Ops.BREAK, int8, b, r)),
-    ("known-op", raw(Ops.IF, void, b, place)), ("known-op", raw(Ops.WAIT, void)),
-    ("known-op", raw(Ops.LINEAR, void)),
+    ("known-op", raw(Ops.IF, void, b, place)), ("wait", raw(Ops.WAIT, void)),
+    ("wait", raw(Ops.WAIT, int8, x, s)), ("known-op", raw(Ops.LINEAR, void)),
+    ("reduce", raw(Ops.REDUCE, float32, x)),
+    ("reduce", reduce(src=x, ranges=[r], op=Ops.SUB, dtype=float32)),
+    ("reduce", reduce_axis(src=x, op=Ops.ADD, axes=[0])),
+    ("reduce", reduce(src=x, ranges=[x], op=Ops.ADD, dtype=float32)),
+    ("stage", raw(Ops.STAGE, float32, x)), ("stage", stage(src=x, ranges=[x], opts=StageOpts())),
+    ("stage", raw(Ops.STAGE, int8, x, arg=StageOpts())), ("getaddr", raw(Ops.GETADDR, int8, x)),
+    ("shrink", raw(Ops.SHRINK, float32, x)), ("shrink", shrink(src=x, offset=[0], size=[1])),
+    ("shrink", shrink(src=reg, offset=[0], size=[i])), ("wmma", raw(Ops.WMMA, float32, x, x, x)),
+    ("wmma", wmma_of(x, x)), ("rewrite-error", raw(Ops.REWRITE_ERROR, void)),
 ]  # fmt: skip
 
 
@@ -139,8 +168,7 @@ def test_nodes_without_sources_are_legal_or_refused(op: Op) -> None:
 
 
 def test_every_rule_of_the_specs_is_tested() -> None:
-    tested = {rule for rule, _ in ILLEGAL} | {"noop", "fixed-width", "lanes-in-shape", "linear"}
-    tested |= {"if", "endif"}
+    tested = {rule for rule, _ in (*ILLEGAL, *PROGRAM_ONLY)} | {"noop"}
     assert {r.name for spec in (spec_kernel, spec_program) for r in spec.rules} <= tested
 
 
@@ -152,7 +180,12 @@ def test_break_is_no_shared_node() -> None:
 
 
 PROGRAM_ONLY = [
-    ("fixed-width", const_int(1)), ("linear", raw(Ops.LINEAR, int8)),
+    ("fixed-width", const_int(1)), ("valid", invalid(int32)), ("ins", raw(Ops.INS, void)),
+    ("program", raw(Ops.PROGRAM, void)), ("program", raw(Ops.PROGRAM, void, sink([s]))),
+    ("program", replace(program_of(sink([s])), dtype=int8)),
+    ("program", raw(Ops.PROGRAM, void, linear([]), arg=ProgramInfo("p"))),
+    ("text", raw(Ops.SOURCE, void, arg=b"code")), ("text", raw(Ops.BINARY, void, arg="code")),
+    ("text", raw(Ops.SOURCE, void, x, arg="code")), ("linear", raw(Ops.LINEAR, int8)),
     ("lanes-in-shape", custom_inline(fmt="f", args=[], dtype=float32.vec(4))),
     ("if", raw(Ops.IF, void, i, place)), ("if", if_(cond=b, idx_for_dedup=x)),
     ("endif", raw(Ops.ENDIF, void, s)),
@@ -190,7 +223,7 @@ def test_whole_kernels() -> None:
         type_verify(sink([inside]), spec_kernel)
 
 
-def program() -> list[Uop]:
+def listing() -> list[Uop]:
     at = index(ptr=memory(), idxs=[r])
     gate = if_(cond=b, idx_for_dedup=at)
     leave = break_(done=b, loop=r)
@@ -201,7 +234,7 @@ def program() -> list[Uop]:
 
 
 def test_whole_programs() -> None:
-    nodes = program()
+    nodes = listing()
     assert verified(linear(nodes), spec_program)
     verify_list(nodes, spec_program)
 
@@ -219,4 +252,4 @@ def test_whole_programs() -> None:
 )  # fmt: skip
 def test_damaged_programs_are_refused(rule: str, damage: object) -> None:
     with pytest.raises(SpecError, match=f"program rule '{rule}'"):
-        verify_list(damage(program()), spec_program)  # type: ignore[operator]  # a function
+        verify_list(damage(listing()), spec_program)  # type: ignore[operator]  # a function

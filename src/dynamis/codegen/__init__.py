@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from ..uop import Uop, simplify, spec_kernel, spec_program, type_verify
+from ..uop import Uop, collector_paused, simplify, spec_kernel, spec_program, type_verify
 from .access import class_accesses
 from .decompose import decompose
 from .linearize import linearize
@@ -22,6 +22,7 @@ from .vectorize import vectorize
 __all__ = ["WIDTHS", "OptionError", "Options", "compile_ast"]
 
 
+@collector_paused()
 def compile_ast(root: Uop, options: Options) -> Uop:
     """The LINEAR program of a kernel AST at ``options.width`` lanes.
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from ..uop import Ops, Uop, cast, const_like, index, max_shape, replace, shape, stack, toposort
-from ..uop.shape import shape_or_none
+from ..uop import Ops, Uop, cast, const_like, index, replace, stack, toposort
+from ..uop.shape import dims_or_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ def class_accesses(root: Uop) -> Uop:
         new[u] = made = replace(u, src=src)
         if u.dtype.is_int and (found := _affine(made, known)) is not None:
             known[made] = found
-        if u.op is Ops.INDEX and len(shape(u)) == 1 and src[1] in known:
-            form, lanes = known[src[1]], max_shape(u)[0]
+        if u.op is Ops.INDEX and len(u.max_shape) == 1 and src[1] in known:
+            form, lanes = known[src[1]], u.max_shape[0]
             offsets = [const_like(src[1], form.step * n) for n in range(lanes)]
             new[u] = index(ptr=src[0], idxs=[form.base + stack(offsets)])
     return new[root]
@@ -40,7 +40,7 @@ def class_accesses(root: Uop) -> Uop:
 
 def _affine(u: Uop, known: dict[Uop, Affine]) -> Affine | None:
     """``u`` as an affine function of the lane, modulo its width; None where it is not one."""
-    if shape_or_none(u) == ():
+    if dims_or_none(u) == ():
         return Affine(u, 0)
     match u.op:
         case Ops.STACK if all(s.op is Ops.CONST for s in u.src):

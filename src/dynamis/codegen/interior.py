@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dtype import int32, int64
-from ..uop import AxisType, Ops, Uop, cast, const_of_dtype, ranges, toposort
+from ..uop import AxisType, Ops, Uop, cast, const_of_dtype, toposort
 
 MAX_TERM, MAX_TERMS, MAX_COLUMNS = 2**20, 8, 2**23
 """Bounds that make float sums of a column and offsets exact."""
@@ -129,7 +129,7 @@ def _intervals(order: list[Uop]) -> dict[Uop, Interval]:
     for u in order:
         if u.dtype is not int32:
             continue
-        if all(r.arg.kind is AxisType.GLOBAL and r.arg.axis == 0 for r in ranges(u)):
+        if all(r.arg.kind is AxisType.GLOBAL and r.arg.axis == 0 for r in u.ranges):
             wide = cast(src=u, dtype=int64)
             found[u] = wide, wide
             continue

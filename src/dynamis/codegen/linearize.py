@@ -22,7 +22,6 @@ from ..uop import (
     endif,
     if_,
     linear,
-    ranges,
     replace,
     toposort,
 )
@@ -34,7 +33,7 @@ def linearize(root: Uop) -> Uop:
     """The LINEAR program of a SINK. Raises UopError when a node is used outside its loop."""
     root = _nest_ends(root)
     order = [u for u in toposort(root) if u is not root]
-    loops = {u: innermost(ranges(u)) for u in order}
+    loops = {u: innermost(u.ranges) for u in order}
     if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
     return linear(_Lists(order, loops).run())
@@ -152,7 +151,7 @@ def _nest_ends(root: Uop) -> Uop:
         src = tuple(new[s] for s in u.src)
         if u.op is Ops.END:
             value = src[0]
-            for loop in sorted(src[1:], key=lambda r: len(ranges(r)), reverse=True):
+            for loop in sorted(src[1:], key=lambda r: len(r.ranges), reverse=True):
                 value = end_(value=value, ranges=[loop])
             new[u] = value
         else:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..uop import Ops, Uop, shape
-from ..uop.shape import shape_or_none
+from ..uop import Ops, Uop
+from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
 DEAR = 16
@@ -170,8 +170,8 @@ def _common(a: _Arm, b: _Arm) -> _Arm:
 
 def _cost(u: Uop) -> int:
     if u.op is Ops.LOAD:
-        return DEAR if shape(u) != () else 4
-    if u.op in (Ops.INDEX, Ops.STACK) or shape_or_none(u) is None:
+        return DEAR if u.max_shape != () else 4
+    if u.op in (Ops.INDEX, Ops.STACK) or dims_or_none(u) is None:
         return 0
     return _COSTS.get(u.op, 1)
 

@@ -25,7 +25,6 @@ from ..uop import (
     group,
     param,
     range_,
-    ranges,
     replace,
     stack,
     substitute,
@@ -58,14 +57,14 @@ def domain_ranges(root: Uop) -> list[Uop]:
 
 
 def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
-    """The AST over block, unit and step ranges, and its lane range (None for one lane).
+    """The AST over block, unit and step  and its lane range (None for one lane).
 
     With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
     reads are at plain offsets from the column (``interior.py``).
     """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 2:
-        raise UopError(f"a kernel AST has one or two domain ranges, not {len(domain)}")
+        raise UopError(f"a kernel AST has one or two domain  not {len(domain)}")
     ends = [u for u in toposort(root) if u.op is Ops.END and set(u.src[1:]) == set(domain)]
     if len(ends) != 1:
         raise UopError("a kernel AST closes its domain ranges in one END")
@@ -101,7 +100,7 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """One unit of the domain: its ranges, its row, and its columns ``begin`` and ``length``."""
+    """One unit of the domain: its  its row, and its columns ``begin`` and ``length``."""
 
     block: Uop
     unit: Uop
@@ -175,7 +174,7 @@ def _copied(body: Uop, root: Uop) -> Uop:
 
 def _is_outer(store: Uop) -> bool:
     """Whether a register's store happens outside the element: before its ranges open."""
-    return not any(r.arg.kind is AxisType.GLOBAL for r in ranges(store))
+    return not any(r.arg.kind is AxisType.GLOBAL for r in store.ranges)
 
 
 def _quotient(a: Uop, b: Uop) -> Uop:

@@ -28,7 +28,6 @@ from ..uop import (
     group,
     index,
     load,
-    ranges,
     replace,
     stack,
     store,
@@ -82,9 +81,9 @@ class Variance:
 
     def masking_loop(self, u: Uop) -> Uop | None:
         """The innermost divergent loop around a register's store, if it must spare done lanes."""
-        loop = innermost([r for r in ranges(u) if r in self.divergent])
+        loop = innermost([r for r in u.ranges if r in self.divergent])
         if loop is None or not any(
-            loop not in ranges(reader) for reader in self.readers.get(storage_of(u.src[0]), ())
+            loop not in reader.ranges for reader in self.readers.get(storage_of(u.src[0]), ())
         ):
             return None
         return loop
@@ -92,7 +91,7 @@ class Variance:
 
 def innermost(nested: Sequence[Uop]) -> Uop | None:
     """The most deeply nested of some ranges that nest in each other."""
-    return max(nested, key=lambda r: len(ranges(r)), default=None)
+    return max(nested, key=lambda r: len(r.ranges), default=None)
 
 
 @dataclass(slots=True)
@@ -165,7 +164,7 @@ class _Vectorizer:
             addrspace=AddrSpace.REG,
         )
         self.next_slot += 1
-        outer = innermost([r for r in ranges(u) if r in self.loops])
+        outer = innermost([r for r in u.ranges if r in self.loops])
         live = const_bool(True)
         if outer is not None:
             live = self.loops[outer].after or self.loops[outer].before
@@ -193,7 +192,7 @@ class _Vectorizer:
 
     def _store(self, u: Uop, src: tuple[Uop, ...]) -> Uop:
         masking = self.variance.masking_loop(u)
-        inside = innermost([r for r in ranges(u) if r in self.variance.divergent])
+        inside = innermost([r for r in u.ranges if r in self.variance.divergent])
         target, value, *gates = src
         if inside is not None and (exit_ := self.loops[inside].exit) is not None:
             # the loop had no break of its own: its effects now stand behind the new one

@@ -1,16 +1,20 @@
 """Element types: scalars, value dtypes, pointer dtypes, promotion and bit-exact narrowing."""
 
+from dynamis.dtype.environment import default_float, sum_dtype, val_of_name
 from dynamis.dtype.errors import DtypeError
-from dynamis.dtype.narrow import Number, dyadic, finfo, round_exact, round_float, truncate, wrap
+from dynamis.dtype.image import Image
+from dynamis.dtype.narrow import Number, finfo, round_exact, round_float, truncate, wrap
 from dynamis.dtype.promote import (
     can_lossless_cast,
+    compare,
     least_upper_dtype,
     least_upper_float,
     sum_acc_dtype,
 )
-from dynamis.dtype.ptr import AddrSpace, Dtype, Ptr
+from dynamis.dtype.ptr import AddrSpace, Dtype, ImageKind, Ptr
+from dynamis.dtype.rounding import dyadic
 from dynamis.dtype.scalar import SCALARS, Scalar, scalar_of_name
-from dynamis.dtype.storage import bits_of, value_of_bits
+from dynamis.dtype.storage import bits_of, from_storage_scalar, to_storage_scalar, value_of_bits
 from dynamis.dtype.val import (
     Val,
     bfloat16,
@@ -38,18 +42,22 @@ from dynamis.dtype.val import (
 )
 
 __all__ = [
-    "SCALARS",
     "AddrSpace",
     "Dtype",
     "DtypeError",
+    "Image",
+    "ImageKind",
     "Number",
     "Ptr",
+    "SCALARS",
     "Scalar",
     "Val",
     "bfloat16",
     "bits_of",
     "bool_",
     "can_lossless_cast",
+    "compare",
+    "default_float",
     "default_int",
     "dyadic",
     "finfo",
@@ -60,6 +68,7 @@ __all__ = [
     "fp8e4m3fnuz",
     "fp8e5m2",
     "fp8e5m2fnuz",
+    "from_storage_scalar",
     "int16",
     "int32",
     "int64",
@@ -70,6 +79,8 @@ __all__ = [
     "round_float",
     "scalar_of_name",
     "sum_acc_dtype",
+    "sum_dtype",
+    "to_storage_scalar",
     "truncate",
     "uint128",
     "uint16",
@@ -77,6 +88,7 @@ __all__ = [
     "uint32",
     "uint64",
     "uint8",
+    "val_of_name",
     "value_of_bits",
     "void",
     "weakint",

@@ -8,6 +8,8 @@ import struct
 from typing import Final
 
 from dynamis.dtype.errors import DtypeError
+from dynamis.dtype.fp8 import FP8, fp8_bits, fp8_value
+from dynamis.dtype.rounding import dyadic, round_dyadic
 from dynamis.dtype.val import Val, float32
 
 Number = bool | int | float
@@ -24,14 +26,6 @@ _FINFO: Final[dict[str, tuple[int, int]]] = {
     "fp8e4m3fnuz": (4, 3),
 }
 
-# (exponent bias, largest finite value) of the 8-bit formats, which saturate
-_FP8: Final[dict[str, tuple[int, float]]] = {
-    "fp8e4m3": (7, 448.0),
-    "fp8e5m2": (15, 57344.0),
-    "fp8e4m3fnuz": (8, 240.0),
-    "fp8e5m2fnuz": (16, 57344.0),
-}
-
 
 def finfo(dtype: Val) -> tuple[int, int]:
     """(exponent bits, mantissa bits) of a float dtype. Raises DtypeError for any other."""
@@ -41,56 +35,11 @@ def finfo(dtype: Val) -> tuple[int, int]:
     return found
 
 
-def round_dyadic(m: int, e: int, mantissa: int, emin: int, emax: int) -> float:
-    """m * 2**e rounded to nearest-even in a binary format.
-
-    The format has `mantissa` fraction bits, smallest normal 2**emin and largest exponent `emax`;
-    past it the result is infinite. Subnormals are kept. Zero gives +0.0.
-    """
-    if m == 0:
-        return 0.0
-    sign, m = (-1.0, -m) if m < 0 else (1.0, m)
-    top = m.bit_length() - 1 + e  # floor(log2(value))
-    quantum = max(top, emin) - mantissa  # exponent of the last place
-    shift = quantum - e
-    if shift > 0:
-        if shift > m.bit_length() + 1:
-            return sign * 0.0
-        rest = m & ((1 << shift) - 1)
-        half = 1 << (shift - 1)
-        m >>= shift
-        if rest > half or (rest == half and m & 1):
-            m += 1
-        e = quantum
-    if m.bit_length() - 1 + e > emax:
-        return sign * math.inf
-    return sign * math.ldexp(m, e)
-
-
 def round_exact(m: int, e: int, dtype: Val) -> float:
     """m * 2**e rounded once to the float dtype (not an 8-bit one). Zero gives +0.0."""
     exponent, mantissa = finfo(dtype)
     bias = (1 << (exponent - 1)) - 1
     return round_dyadic(m, e, mantissa, 1 - bias, bias)
-
-
-def dyadic(x: float) -> tuple[int, int]:
-    """(m, e) with x == m * 2**e exactly, for a finite float."""
-    numerator, denominator = x.as_integer_ratio()
-    return numerator, 1 - denominator.bit_length()
-
-
-def _narrow_fp8(x: float, name: str, mantissa: int) -> float:
-    bias, largest = _FP8[name]
-    fnuz = name.endswith("fnuz")
-    if not math.isfinite(x):
-        return x if name == "fp8e5m2" else math.nan
-    y = round_dyadic(*dyadic(x), mantissa, 1 - bias, 64)
-    if abs(y) > largest:
-        y = largest
-    if y == 0.0:
-        return 0.0 if fnuz else math.copysign(0.0, x)
-    return math.copysign(y, x)
 
 
 def round_float(x: float, dtype: Val) -> float:
@@ -107,8 +56,8 @@ def round_float(x: float, dtype: Val) -> float:
         except OverflowError:
             return math.copysign(math.inf, x)
         return float(y)
-    if name in _FP8:
-        return _narrow_fp8(x, name, finfo(dtype)[1])
+    if name in FP8:
+        return fp8_value(fp8_bits(x, dtype), dtype)
     if name == "bfloat16":
         if x == 0.0 or math.isinf(x):
             return x
@@ -144,7 +93,7 @@ def truncate(value: Number, dtype: Val) -> Number:
     if dtype.is_float:
         if isinstance(value, float):
             return round_float(value, dtype)
-        if dtype.scalar.name in _FP8:
+        if dtype.scalar.name in FP8:
             return round_float(float(max(-1 << 40, min(1 << 40, value))), dtype)
         return round_exact(int(value), 0, dtype)
     if dtype.is_int:

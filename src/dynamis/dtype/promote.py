@@ -1,11 +1,13 @@
 """Promotion between scalars: the lattice, and which conversions lose nothing."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, overload
 
+from dynamis.dtype.environment import default_float, sum_dtype
 from dynamis.dtype.errors import DtypeError
+from dynamis.dtype.ptr import Dtype, Ptr
 from dynamis.dtype.scalar import SCALARS, Scalar, scalar_of_name
-from dynamis.dtype.val import Val, float32, int32, uint32
+from dynamis.dtype.val import Val, int32, uint32
 
 _FP8 = ("fp8e4m3", "fp8e5m2", "fp8e4m3fnuz", "fp8e5m2fnuz")
 
@@ -59,23 +61,55 @@ _SMALL: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def least_upper_dtype(dtypes: Iterable[Val]) -> Val:
+@overload
+def least_upper_dtype(dtypes: Iterable[Val]) -> Val: ...
+
+
+@overload
+def least_upper_dtype(dtypes: Iterable[Dtype]) -> Dtype: ...
+
+
+def least_upper_dtype(dtypes: Iterable[Dtype]) -> Dtype:
     """The smallest dtype that every one of `dtypes` promotes to; the result has one lane.
 
-    Raises DtypeError when there is none or `dtypes` is empty.
+    The first image among them wins over everything.
+    Raises DtypeError when there is none, for other pointers, or when `dtypes` is empty.
     """
-    vals = tuple(dtypes)
-    if not vals:
+    given = tuple(dtypes)
+    if not given:
         raise DtypeError("no dtype to promote")
+    vals: list[Val] = []
+    for dtype in given:
+        if isinstance(dtype, Val):
+            vals.append(dtype)
+        elif dtype.is_image:
+            return dtype
+    if len(vals) != len(given):
+        raise DtypeError("a pointer does not promote")
     common = frozenset.intersection(*(_ANCESTORS[v.scalar] for v in vals))
     if not common:
         raise DtypeError(f"no common dtype of {', '.join(map(str, vals))}")
     return Val.of_scalar(min(common, key=lambda s: s.order))
 
 
-def least_upper_float(dtype: Val) -> Val:
-    """`dtype` with one lane when it is a float, else its join with float32."""
-    return dtype.scalarize() if dtype.is_float else least_upper_dtype((dtype, float32))
+@overload
+def least_upper_float(dtype: Val) -> Val: ...
+
+
+@overload
+def least_upper_float(dtype: Dtype) -> Dtype: ...
+
+
+def least_upper_float(dtype: Dtype) -> Dtype:
+    """`dtype` with one lane when it is a float, else its join with the default float.
+
+    An image is a float, and stays what it is. Raises DtypeError for any other pointer.
+    """
+    if isinstance(dtype, Ptr):
+        if not dtype.is_image:
+            raise DtypeError("a pointer does not promote")
+        return dtype
+    return dtype.scalarize() if dtype.is_float else least_upper_dtype((dtype, default_float))
 
 
 def can_lossless_cast(source: Val, target: Val) -> bool:
@@ -85,9 +119,21 @@ def can_lossless_cast(source: Val, target: Val) -> bool:
 
 
 def sum_acc_dtype(dtype: Val) -> Val:
-    """The dtype a sum of `dtype` values accumulates in; one lane."""
+    """The dtype a sum of `dtype` values accumulates in; one lane.
+
+    At least uint32 for unsigned, int32 for other integers and bool, SUM_DTYPE for floats.
+    """
     if dtype.is_unsigned:
         return least_upper_dtype((dtype, uint32))
     if dtype.is_int or dtype.is_bool:
         return least_upper_dtype((dtype, int32))
-    return least_upper_dtype((dtype, float32))
+    return least_upper_dtype((dtype, sum_dtype()))
+
+
+def compare(a: Dtype, b: Dtype) -> int:
+    """-1, 0 or 1: the total order of dtypes. Every value dtype is before every pointer.
+
+    Values by priority, width, declaration, lanes; pointers by priority, base scalar, base lanes,
+    address space, pointer lanes, size, image.
+    """
+    return bool(a.order > b.order) - bool(a.order < b.order)

@@ -4,6 +4,8 @@ Every `Val` is made once, so `is` compares. The compiler's own pipeline keeps `c
 live in a node's shape); vector dtypes exist for callers that spell them.
 """
 
+import threading
+import weakref
 from typing import Any, Final
 
 from dynamis.dtype.errors import DtypeError
@@ -19,8 +21,8 @@ class Val:
     """
 
     __slots__ = (
-        "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane", "max", "min",
-        "order", "scalar", "tables",
+        "__weakref__", "bits", "count", "is_bool", "is_float", "is_int", "is_unsigned", "lane",
+        "max", "min", "order", "scalar", "tables",
     )  # fmt: skip
 
     scalar: Scalar
@@ -52,6 +54,11 @@ class Val:
     def priority(self) -> int:
         """Promotion priority of the scalar."""
         return self.scalar.priority
+
+    @property
+    def vcount(self) -> int:
+        """The lane count; `Ptr.vcount` is the number of pointer lanes."""
+        return self.count
 
     @property
     def base(self) -> "Val":
@@ -106,17 +113,35 @@ class Val:
         return _rebuild, (self.scalar.name, self.count)
 
 
-_VALS: Final[dict[tuple[int, int], Val]] = {}
+class _Void(Val):
+    """void: the dtype of what has no value, so also no least and greatest one."""
+
+    __slots__ = ()
+
+    @property
+    def min(self) -> int | float:  # type: ignore[override]  # a slot of all others
+        """Raises DtypeError."""
+        raise DtypeError("void has no values")
+
+    @property
+    def max(self) -> int | float:  # type: ignore[override]  # as above
+        """Raises DtypeError."""
+        raise DtypeError("void has no values")
+
+
+# Weak, for lane counts are without number; the one-lane dtypes are named below, and stay.
+_VALS: Final[weakref.WeakValueDictionary[tuple[int, int], Val]] = weakref.WeakValueDictionary()
+_making: Final = threading.Lock()
 
 
 def _intern(scalar: Scalar, count: int) -> Val:
     found = _VALS.get((scalar.ordinal, count))
     if found is not None:
         return found
-    val = object.__new__(Val)
+    val = object.__new__(_Void if scalar.kind == "void" else Val)
     val.scalar = scalar
     val.count = count
-    val.lane = val if count == 1 else _intern(scalar, 1)
+    val.lane = val if count == 1 else _intern(scalar, 1)  # a cycle, of dtypes that stay
     val.order = (0, *scalar.order, count)
     val.tables = {}
     val.is_bool = scalar.is_bool
@@ -124,11 +149,12 @@ def _intern(scalar: Scalar, count: int) -> Val:
     val.is_int = scalar.is_int
     val.is_unsigned = scalar.is_unsigned
     val.bits = scalar.bits
-    # void and the wide helpers have no values: false..true, as the table page says of helpers
-    bounded = scalar.kind not in ("void", "wide")
-    val.min = scalar.min if bounded else 0
-    val.max = scalar.max if bounded else 1
-    return _VALS.setdefault((scalar.ordinal, count), val)
+    if scalar.kind != "void":
+        # the wide helpers have no values of their own: false..true, as the table page says
+        val.min = 0 if scalar.kind == "wide" else scalar.min
+        val.max = 1 if scalar.kind == "wide" else scalar.max
+    with _making:  # a weak dictionary's `setdefault` is no single step
+        return _VALS.setdefault((scalar.ordinal, count), val)
 
 
 def _rebuild(name: str, count: int) -> Val:

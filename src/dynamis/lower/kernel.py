@@ -35,7 +35,6 @@ from ..uop import (
     end_,
     group,
     range_,
-    ranges,
     sink,
     store,
 )
@@ -146,7 +145,7 @@ class _Lowering:
         """Close ranges around ``stores`` and whatever happened to the shared registers."""
         inside = [r for r, deps in before if r.deps != [*deps, closing[-1]]]
         own = [d for r in inside for d in r.deps if d.op is not Ops.RANGE]
-        effects = unique([*stores, *(d for d in own if closing[-1] in ranges(d))])
+        effects = unique([*stores, *(d for d in own if closing[-1] in d.ranges)])
         closed = end_(value=group(effects), ranges=closing)
         for register, deps in before:
             if register in inside:
@@ -190,7 +189,7 @@ class _Lowering:
             done = stop if done is None else word.or_(stop, done)
         if done is not None:
             self._flush()
-            finished = [d for r in self.shared for d in r.deps if d is not k and k in ranges(d)]
+            finished = [d for r in self.shared for d in r.deps if d is not k and k in d.ranges]
             self.scope = [break_(done=done, loop=k, deps=unique(finished))]
         if looks:
             look = loop.body.body[0]
@@ -204,7 +203,7 @@ class _Lowering:
                 register.write(new, self.scope)
         if counter is not None:
             counter.write(word.add(counter.read(), i32(1)), self.scope)
-        stores = [d for r in own for d in r.deps if k in ranges(d) and d is not k]
+        stores = [d for r in own for d in r.deps if k in d.ranges and d is not k]
         closed = self._leave(unique([*stores, *(s for s in self.scope if s is not k)]), [k], before)
         self.scope, self.gate, self.pending, frame.carried, frame.index = outer
         for register in own:

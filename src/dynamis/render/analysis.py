@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dtype import Ptr, bool_
-from ..uop import Ops, Uop, shape
+from ..uop import Ops, Uop
 from ..uop.storage import is_register, storage_of
 from .fused import fused, negated
 from .llvm_types import lanes_of, scalar_type
@@ -31,7 +31,7 @@ def strided(at: Uop) -> tuple[Uop, int] | None:
     if at.op is not Ops.ADD:
         return None
     for base, lanes in (at.src, at.src[::-1]):
-        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
+        if lanes.op is Ops.STACK and base.max_shape == () and lanes.src[0].op is Ops.CONST:
             values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
             step = values[1] if len(values) == len(lanes.src) else 0
             if values == [step * k for k in range(len(lanes.src))]:

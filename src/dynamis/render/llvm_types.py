@@ -19,7 +19,7 @@ from ..dtype import (
     uint32,
     uint64,
 )
-from ..uop import Uop, UopError, shape
+from ..uop import Uop, UopError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ def vector_type(scalar: str, lanes: int) -> str:
 
 def lanes_of(u: Uop) -> int:
     """Lanes of a value, 0 where it is uniform."""
-    dims = shape(u)
+    dims = u.max_shape
     if dims == ():
         return 0
-    if len(dims) != 1 or not isinstance(dims[0], int):
+    if len(dims) != 1:
         raise UopError(f"a value of shape {dims} is no vector")
     return dims[0]
 

@@ -49,8 +49,8 @@ def bounds(u: Uop) -> Bounds:
             stack += missing
             continue
         stack.pop()
-        made = rule(n)
-        n._bounds = dtype_bounds(n) if made is None or not _fits(made, n) else made
+        made = None if _misfit(n) else rule(n)
+        n._bounds = made if made is not None and _fits(made, n) else dtype_bounds(n)
     found = u._bounds
     assert found is not None
     return found
@@ -85,6 +85,18 @@ def cannot_wrap(u: Uop) -> bool:
     return exact is not None and _fits(exact, u)
 
 
+def _misfit(u: Uop) -> bool:
+    """Whether `u` is malformed: computed as an integer from what is none."""
+    if u.op.is_alu:
+        read = () if u.op.is_comparison else u.src
+    else:
+        read = u.src if u.op is Ops.STACK else u.src[:1] if u.op in _COUNTERS else ()
+    return any(not (s.dtype.is_int or s.dtype.is_bool) for s in read)
+
+
+_COUNTERS: Final = (Ops.RANGE, Ops.SPECIAL)
+
+
 def _fits(b: Bounds, u: Uop) -> bool:
     dtype = u.dtype
     if u.op is Ops.PARAM or (isinstance(dtype, Val) and dtype.bits == 800):
@@ -97,7 +109,9 @@ def _of(u: Uop) -> Interval:
     return u._bounds  # type: ignore[return-value]  # finite for these dtypes
 
 
-def _const(u: Uop) -> Interval:
+def _const(u: Uop) -> Interval | None:
+    if u.arg.is_invalid:
+        return None
     return int(u.arg.value), int(u.arg.value)
 
 

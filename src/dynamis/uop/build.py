@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from dynamis.dtype import AddrSpace, Dtype, Number, Val, bool_, float32, void, weakint
 from dynamis.uop.axis_type import AxisType
-from dynamis.uop.const import Const
+from dynamis.uop.const import INVALID, Const, Invalid
 from dynamis.uop.errors import UopError
+from dynamis.uop.marg import as_shape, shape_arg
 from dynamis.uop.node import Uop, const_node, node
 from dynamis.uop.ops import Op, Ops
-from dynamis.uop.payload import KernelInfo, ParamArg, RangeInfo
+from dynamis.uop.payload import Device, KernelInfo, ParamArg, RangeInfo, as_device
 
 # -- structure
 
@@ -58,7 +59,7 @@ def linear(srcs: Iterable[Uop]) -> Uop:
 
 
 def param(
-    *, slot: int, dtype: Dtype, shape: Uop | None = None, device: str | None = None,
+    *, slot: int, dtype: Dtype, shape: Uop | None = None, device: Device | str | None = None,
     vmin_vmax: tuple[int, int] | None = None, name: str | None = None,
     addrspace: AddrSpace | None = None, axis: int | None = None,
 ) -> Uop:  # fmt: skip
@@ -66,7 +67,7 @@ def param(
 
     `addrspace` defaults to the pointer's own for a pointer dtype, else to GLOBAL.
     """
-    arg = ParamArg(slot, vmin_vmax, name, _space(addrspace, dtype), axis, device)
+    arg = ParamArg(slot, vmin_vmax, name, _space(addrspace, dtype), axis, _device(device))
     return node(Ops.PARAM, dtype, (shape_to_shape_arg(shape),), arg)
 
 
@@ -85,13 +86,17 @@ def variable(*, name: str, min_val: int, max_val: int, dtype: Val = weakint) -> 
 
 def buffer(
     *, slot: int, dtype: Dtype, shape: Uop | None = None, name: str | None = None,
-    addrspace: AddrSpace | None = None, axis: int | None = None, device: str | None = None,
+    addrspace: AddrSpace | None = None, axis: int | None = None,
+    device: Device | str | None = None,
 ) -> Uop:  # fmt: skip
-    """Storage of its own: src (shape,). Equal slots name the same storage.
+    """Storage of its own: src (shape,). Equal slots name the same storage; negative ones are
+    internal to a graph (see `import_`).
 
     `addrspace` defaults as in `param`. LOCAL and REG are legal everywhere, GLOBAL is Tensor.
     """
-    arg = ParamArg(slot, None, name, _space(addrspace, dtype), axis, device)
+    if slot < 0:
+        reserve_internal_slot(slot)
+    arg = ParamArg(slot, None, name, _space(addrspace, dtype), axis, _device(device))
     return node(Ops.BUFFER, dtype, (shape_to_shape_arg(shape),), arg)
 
 
@@ -101,11 +106,16 @@ def _space(addrspace: AddrSpace | None, dtype: Dtype) -> AddrSpace:
     return AddrSpace.GLOBAL if isinstance(dtype, Val) else dtype.addrspace
 
 
+def _device(device: Device | str | None) -> Device | None:
+    return None if device is None else as_device(device)
+
+
 class _Slots:
-    """The counter behind `fresh_buffer_slot`."""
+    """The counters behind `fresh_buffer_slot` and `fresh_internal_slot`."""
 
     def __init__(self) -> None:
         self.next = 0
+        self.internal = -1
         self.lock = threading.Lock()
 
 
@@ -126,6 +136,23 @@ def reserve_buffer_slots(n: int) -> None:
         _slots.next = max(_slots.next, n)
 
 
+def reserve_internal_slot(slot: int) -> None:
+    """Make every later `fresh_internal_slot` less than `slot`. Never raises the counter."""
+    with _slots.lock:
+        _slots.internal = min(_slots.internal, slot - 1)
+
+
+def fresh_internal_slot() -> int:
+    """The next negative buffer slot of this process: below all that `buffer` was given.
+
+    `import_` gives them to the internal buffers that it brings in.
+    """
+    with _slots.lock:
+        slot = _slots.internal
+        _slots.internal -= 1
+        return slot
+
+
 # -- constants
 
 
@@ -134,17 +161,39 @@ def const(value: Const, srcs: Iterable[Uop] = ()) -> Uop:
     return node(Ops.CONST, value.dtype, tuple(srcs), value)
 
 
-def const_of_dtype(dtype: Val, value: Number | Sequence[Number]) -> Uop:
-    """The constant `value`, made one of `dtype`; a tuple makes a STACK of `dtype`. Shared.
+ConstValue = Number | Invalid | Sequence["ConstValue"]
+"""What `const_of_dtype` takes: a number, INVALID, or one of these for each lane."""
 
-    Raises UopError when a tuple's length is not the dtype's lane count.
+
+def const_of_dtype(
+    dtype: Val, value: ConstValue, shape: Uop | Iterable[Uop | int] | None = None
+) -> Uop:
+    """The constant `value`, made one of `dtype`; a sequence makes a STACK of `dtype`. Shared.
+
+    A number at a vector dtype is that number in every lane. With a `shape` of some rank the
+    result is reshaped to as many ones, then expanded to it.
+    Raises UopError when a sequence's length is not the dtype's lane count.
     """
-    if isinstance(value, (bool, int, float)):
-        return const_node(dtype, value)
-    if len(value) != dtype.count:
-        raise UopError(f"{len(value)} values for {dtype.count} lanes of {dtype}")
-    lane = dtype.scalarize()
-    return node(Ops.STACK, dtype, tuple([const_node(lane, v) for v in value]))
+    if isinstance(value, (bool, int, float, Invalid)):
+        made = const_node(dtype, value)
+    else:
+        if len(value) != dtype.count:
+            raise UopError(f"{len(value)} values for {dtype.count} lanes of {dtype}")
+        lane = dtype.scalarize()
+        made = node(Ops.STACK, dtype, tuple([const_of_dtype(lane, v) for v in value]))
+    if shape is None:
+        return made
+    target = shape if isinstance(shape, Uop) else shape_arg(shape)
+    rank = len(as_shape(target))
+    if not rank:
+        return made
+    ones = node(Ops.RESHAPE, dtype, (made, shape_arg([1] * rank)))
+    return node(Ops.EXPAND, dtype, (ones, target))
+
+
+def invalid(dtype: Val = weakint) -> Uop:
+    """The Invalid sentinel as a CONST. Shared."""
+    return const_node(dtype, INVALID)
 
 
 def const_int(n: int) -> Uop:
@@ -194,9 +243,9 @@ def is_pointer(u: Uop) -> bool:
 def index(*, ptr: Uop, idxs: Iterable[Uop], as_ptr: bool = False) -> Uop:
     """`ptr` at one index an axis: src (ptr, *idxs). Kernel.
 
-    The dtype is what a pointer points to (the pointer itself with `as_ptr`), or one lane of a
-    value. A constant index into a STACK gives that source. An index whose shape is (n,) names n
-    elements: lanes live in the shape.
+    The dtype is what a pointer points to (the pointer itself with `as_ptr`), a STAGE's own, or
+    one lane of any other value. A constant index into a STACK gives that source. An index whose
+    shape is (n,) names n elements: lanes live in the shape.
     """
     at = tuple(idxs)
     if ptr.op is Ops.STACK and len(at) == 1 and at[0].op is Ops.CONST and not as_ptr:
@@ -206,7 +255,10 @@ def index(*, ptr: Uop, idxs: Iterable[Uop], as_ptr: bool = False) -> Uop:
             return lane
     dtype: Dtype = ptr.dtype
     if not as_ptr:
-        dtype = dtype.scalarize() if isinstance(dtype, Val) else dtype.value
+        if not isinstance(dtype, Val):
+            dtype = dtype.value
+        elif ptr.op is not Ops.STAGE:
+            dtype = dtype.scalarize()
     return node(Ops.INDEX, dtype, (ptr, *at))
 
 
@@ -384,15 +436,27 @@ def replace(
     """`u` with some fields replaced; `u` itself when nothing differs.
 
     Skips the checks of the constructors: the caller keeps the op's contract. None for `arg` or
-    `node_tag` clears it.
+    `node_tag` clears it. Raises UopError for a bare float, which no payload is.
     """
     return node(
         u.op if op is None else op,
         u.dtype if dtype is None else dtype,
         u.src if src is None else tuple(src),
-        u.arg if isinstance(arg, _Keep) else arg,
+        u.arg if isinstance(arg, _Keep) else _exact(u.op if op is None else op, arg),
         u.node_tag if isinstance(node_tag, _Keep) else node_tag,
     )
+
+
+def _exact(op: Op, arg: Any) -> Any:
+    """`arg` with numbers of the one type that op's payload has: 1, 1.0 and True are one key."""
+    if isinstance(arg, bool):
+        return int(arg)
+    if isinstance(arg, tuple) and all(isinstance(v, int) for v in arg):
+        return tuple([bool(v) for v in arg]) if op is Ops.FLIP else tuple([int(v) for v in arg])
+    parts = arg if isinstance(arg, tuple) else (arg,)
+    if any(isinstance(v, float) for v in parts):
+        raise UopError(f"no node carries {arg!r}")
+    return arg
 
 
 def with_tag(text: str, u: Uop) -> Uop:

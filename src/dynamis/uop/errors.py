@@ -24,3 +24,7 @@ class SpecError(UopError):
 
 class BottomUpGate(Exception):  # the contract's name; a signal, not an error
     """Raised by a pre-matcher to keep the node as it is: no children, no post-matcher."""
+
+
+class ImportGraphError(UopError):
+    """Bytes that should hold an exported graph do not."""

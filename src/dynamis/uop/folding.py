@@ -15,10 +15,15 @@ from dynamis.uop.ops import Op, Ops
 
 
 def is_constant(u: Uop) -> bool:
-    """Whether `u` is a CONST or a STACK of CONSTs."""
+    """Whether `u` is a CONST or a STACK of CONSTs, of numbers."""
     if u.op is Ops.CONST:
-        return True
-    return u.op is Ops.STACK and bool(u.src) and all(s.op is Ops.CONST for s in u.src)
+        return not u.arg.is_invalid
+    return u.op is Ops.STACK and bool(u.src) and all(is_number(s) for s in u.src)
+
+
+def is_number(u: Uop) -> bool:
+    """Whether `u` is a CONST of a number: not the Invalid sentinel."""
+    return u.op is Ops.CONST and not u.arg.is_invalid
 
 
 def result_dtype(op: Op, src: tuple[Uop, ...]) -> Dtype:

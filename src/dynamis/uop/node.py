@@ -8,29 +8,32 @@ one for each op, and are weak: a node lives as long as something uses it.
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import Any, Final
 
 from dynamis.dtype import Dtype, Number, Val, bool_
-from dynamis.uop.const import Const
+from dynamis.uop.accessors import Accessors
+from dynamis.uop.const import Const, Invalid
 from dynamis.uop.errors import UopError
 from dynamis.uop.intern import intern
 from dynamis.uop.ops import Op, Ops
 
 _tags = itertools.count(1)
+_tagging = threading.Lock()
 _new = object.__new__
 _GIVEN: Final = "constants, by the number given"
 
 
-class Uop:
+class Uop(Accessors):
     """One interned node. Never made by calling the class: use the constructors.
 
-    `op`, `dtype`, `src`, `arg` and `node_tag` are its identity; `tag` numbers the nodes of this
-    process and is never used again. The slots with an underscore remember analyses.
+    `op`, `dtype`, `src`, `arg` and `node_tag` are its identity. The slots with an underscore
+    remember analyses, all of them functions of the node alone.
     """
 
     __slots__ = (
-        "__weakref__", "_bounds", "_marks", "_ranges", "_shape", "_simplified", "arg", "dtype",
-        "node_tag", "op", "src", "tag",
+        "__weakref__", "_bounds", "_marks", "_ranges", "_shape", "_simplified", "_tag", "_walk",
+        "arg", "dtype", "node_tag", "op", "src",
     )  # fmt: skip
 
     op: Op
@@ -38,7 +41,8 @@ class Uop:
     src: tuple[Uop, ...]
     arg: Any
     node_tag: str | None
-    tag: int
+    _tag: int
+    _walk: object
     _bounds: tuple[Any, Any] | None
     _shape: Any
     _ranges: tuple[Uop, ...] | None
@@ -49,9 +53,16 @@ class Uop:
         raise UopError("nodes are made by the constructors of dynamis.uop")
 
     @property
-    def children(self) -> list[Uop]:
-        """The sources as a list."""
-        return list(self.src)
+    def tag(self) -> int:
+        """The number of the node in this process: from 1, given when first asked for, never reused.
+
+        Two nodes are one exactly when their tags are equal. Most nodes are never asked.
+        """
+        if not self._tag:
+            with _tagging:
+                if not self._tag:
+                    self._tag = next(_tags)
+        return self._tag
 
     def __repr__(self) -> str:
         arg = "" if self.arg is None else f", {self.arg!r}"
@@ -207,20 +218,6 @@ class Uop:
         """The node's bits read as `dtype`; itself when it has that dtype already."""
         return self if self.dtype is dtype else node(Ops.BITCAST, dtype, (self,))
 
-    @property
-    def vmin(self) -> Any:
-        """A lower bound of the value: an exact integer; -inf unless integer or bool."""
-        if self._bounds is None:
-            _bounds_of(self)
-        return self._bounds[0]  # type: ignore[index]  # _bounds_of has filled it
-
-    @property
-    def vmax(self) -> Any:
-        """An upper bound of the value, symmetric to `vmin`."""
-        if self._bounds is None:
-            _bounds_of(self)
-        return self._bounds[1]  # type: ignore[index]  # as above
-
 
 def node(
     op: Op, dtype: Dtype, src: tuple[Uop, ...], arg: Any = None, node_tag: str | None = None
@@ -243,13 +240,12 @@ def node(
     n.src = src
     n.arg = arg
     n.node_tag = node_tag
-    n.tag = next(_tags)
-    n._bounds = n._shape = n._ranges = n._simplified = None
-    n._marks = 0
+    n._bounds = n._shape = n._ranges = n._simplified = n._walk = None
+    n._marks = n._tag = 0
     return intern(table, key, n)
 
 
-def const_node(dtype: Val, value: Number) -> Uop:
+def const_node(dtype: Val, value: Number | Invalid) -> Uop:
     """The CONST of `value`, made a value of `dtype`."""
     # A second, weak way to the node from the number as it was given: most constants are asked
     # for again. 0 and NaN take the long way, where -0.0 and the NaNs are told apart.
@@ -297,9 +293,3 @@ def _binary(op: Op, left: Uop, right: Uop | Number) -> Uop:
     if kind not in op.kinds:
         raise UopError(f"{op.name} is not defined on {dtype}")
     return node(op, dtype, (left, right))
-
-
-def _bounds_of(u: Uop) -> None:
-    from dynamis.uop.bounds import bounds  # bounds.py imports this file
-
-    bounds(u)

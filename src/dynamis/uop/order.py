@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+import weakref
+from dataclasses import fields
+from typing import Any, Final
 
 from dynamis.dtype import AddrSpace
 from dynamis.uop.axis_type import AxisType
@@ -11,6 +13,13 @@ from dynamis.uop.const import Const
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Op
 from dynamis.uop.payload import Payload
+
+# payloads are interned, so the key of one is made once
+_payload_keys: Final[weakref.WeakKeyDictionary[Payload, tuple[Any, ...]]] = (
+    weakref.WeakKeyDictionary()
+)
+_NONE: Final = (0,)
+_payload_fields: Final[dict[type, tuple[str, ...]]] = {}
 
 
 def compare_structure(a: Uop, b: Uop) -> int:
@@ -38,10 +47,11 @@ def compare_structure(a: Uop, b: Uop) -> int:
 def order_key(arg: Any) -> tuple[Any, ...]:
     """A payload as a tuple that compares: kinds apart, None first, floats by value then sign."""
     if arg is None:
-        return (0,)
-    if isinstance(arg, (bool, int)):
+        return _NONE
+    kind = arg.__class__
+    if kind is int or kind is bool:
         return (1, int(arg))
-    if isinstance(arg, str):
+    if kind is str:
         return (2, arg)
     if isinstance(arg, tuple):
         return (3, tuple([order_key(v) for v in arg]))
@@ -50,7 +60,14 @@ def order_key(arg: Any) -> tuple[Any, ...]:
     if isinstance(arg, Const):
         return (5, arg.dtype.order, arg.order)
     if isinstance(arg, Payload):
-        return (6, type(arg).__name__, tuple([order_key(v) for v in arg.values()]))
+        made = _payload_keys.get(arg)
+        if made is None:
+            names = _payload_fields.get(kind)
+            if names is None:
+                names = _payload_fields[kind] = tuple([f.name for f in fields(kind)])
+            made = (6, kind.__name__, tuple([order_key(getattr(arg, n)) for n in names]))
+            _payload_keys[arg] = made
+        return made
     if isinstance(arg, Uop):
         return (7, functools.cmp_to_key(compare_structure)(arg))
     return (8, repr(arg))

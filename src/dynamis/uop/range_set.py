@@ -7,6 +7,7 @@ from dynamis.uop.ops import Op, Ops
 
 # Sources from this place on are ended by the op.
 _ENDS_FROM: Final[dict[Op, int]] = {
+    Ops.LINEAR: 0,
     Ops.STAGE: 1,
     Ops.REDUCE: 1,
     Ops.END: 1,

@@ -1,7 +1,11 @@
-"""Printing graphs: a listing of nodes, one a row, and expressions in infix form."""
+"""Printing graphs: a listing of nodes, one a row; expressions, infix and prefix.
+
+All three are the same in every process: rows are numbered, tags are not shown. `picture.py` draws.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -61,10 +65,6 @@ def _axis_text(r: Uop) -> str:
 def arg_text(u: Uop) -> str:
     """The payload and diagnostic tag of a node as the listing shows them."""
     tag = "" if u.node_tag is None else f" tag={u.node_tag!r}"
-    if isinstance(u.arg, Payload):
-        # only what differs from the payload's defaults: a listing is read by people
-        shown = [f"{n}={_value_text(v)}" for n, v in u.arg.stated()]
-        return f"{type(u.arg).__name__}({', '.join(shown)}){tag}"
     return _value_text(u.arg) + tag
 
 
@@ -73,6 +73,17 @@ def _value_text(value: object) -> str:
         return repr(value.value)
     if isinstance(value, AxisType):
         return str(value)
+    if isinstance(value, Uop):
+        return expr_to_string(value, limit=80)
+    if isinstance(value, Op):
+        return value.name
+    if isinstance(value, Payload):
+        # only what differs from the payload's defaults: a listing is read by people
+        shown = [f"{n}={_value_text(v)}" for n, v in value.stated()]
+        return f"{type(value).__name__}({', '.join(shown)})"
+    if type(value) is tuple:
+        inside = ", ".join([_value_text(v) for v in value])
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
     return repr(value)
 
 
@@ -110,20 +121,62 @@ _CALLS: Final[dict[Op, str]] = {
 }
 
 
-def expr_to_string(u: Uop, simplify: bool = False) -> str:
-    """`u` as an infix expression, shared terms written out each time; for small terms.
+def expr_to_string(u: Uop, simplify: bool = False, *, limit: int = 4000) -> str:
+    """`u` as an infix expression, shared terms written out each time.
 
     Parentheses are left out where precedence allows; comparisons keep theirs. With `simplify`
-    the simplified form is printed.
+    the simplified form is printed. A term of more than `limit` characters is shown as "…", so the
+    text of a graph with much sharing, or of a deep one, stays short.
     """
     if simplify:
         from dynamis.uop.symbolic import simplify as simplified  # it prints nodes in its errors
 
         u = simplified(u)
+    order = toposort(u)
+    uses = Counter(s for n in order for s in n.src)
     text: dict[Uop, tuple[str, int]] = {}
-    for n in toposort(u):
-        text[n] = _expression(n, [text[s] for s in n.src])
+    for n in order:
+        made, level = _expression(n, [text[s] for s in n.src])
+        text[n] = (made, level) if len(made) <= limit else ("…", 0)
+        for s in n.src:  # a text that nothing will read is let go
+            uses[s] -= 1
+            if not uses[s]:
+                del text[s]
     return text[u][0]
+
+
+def pp(u: Uop, *, limit: int = 100_000) -> str:
+    """`u` as a nested prefix expression, `OP:dtype(child0, child1, ...)`.
+
+    Shared terms are written out each time: for small terms and debugging. The text stops with "…"
+    after `limit` characters, however large the term is.
+    """
+    parts: list[str] = []
+    length = 0
+    todo: list[Uop | str] = [u]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Uop):
+            todo.append(")" if item.src else "")
+            for k, s in enumerate(reversed(item.src), 1):
+                todo += [s, ", "] if k < len(item.src) else [s]
+            item = f"{item.op.name}:{item.dtype}{_detail(item)}" + ("(" if item.src else "")
+        parts.append(item)
+        length += len(item)
+        if length > limit:
+            return "".join(parts)[:limit] + "…"
+    return "".join(parts)
+
+
+def _detail(u: Uop) -> str:
+    """What a term without sources is told apart by, and the axis of a RANGE."""
+    if isinstance(u.arg, RangeInfo):
+        return f"[{_axis_text(u)}]"
+    if isinstance(u.arg, Const):
+        return f"[{u.arg.value}]"
+    if isinstance(u.arg, ParamArg):
+        return f"[{u.arg.name or u.arg.slot}]"
+    return ""
 
 
 def _expression(u: Uop, parts: list[tuple[str, int]]) -> tuple[str, int]:

@@ -6,13 +6,14 @@ memoised by identity for the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from dynamis.uop.build import replace
 from dynamis.uop.errors import BottomUpGate, RewriteError
 from dynamis.uop.node import Uop, node
 from dynamis.uop.ops import Ops
+from dynamis.uop.traverse import toposort
 
 Rule = Callable[[Uop], Uop | None]
 Location = tuple[str, int, int, int]
@@ -41,11 +42,93 @@ def graph_rewrite(
     Raises RewriteError when rewriting comes back to a node that is still being rewritten, or
     replaces one node more than 100,000 times over.
     """
+    told = f"graph_rewrite {name!r}" + (f" at {loc}" if loc is not None else "")
+    if bpm is None and on_rebuild is None and not bottom_up and not walk:
+        return _post(f, root, enter_calls, told)
     run = _Run(None if bottom_up else f, f if bottom_up else bpm, bottom_up, walk)
     run.enter_calls = enter_calls
     run.on_rebuild = on_rebuild
-    run.where = f"graph_rewrite {name!r}" + (f" at {loc}" if loc is not None else "")
+    run.where = told
     return run.visit(root)
+
+
+def _post(f: Rule, root: Uop, enter_calls: bool, where: str) -> Uop:
+    """`graph_rewrite` with a post-matcher alone: a walk in order, another for each new result.
+
+    Gives what `_Run` gives and calls `f` on the same nodes in the same order, in a plain loop.
+    """
+    memo: dict[Uop, Uop] = {}
+    # the walks that wait for a result, each with the node it is at and what `f` made of that
+    waiting: list[tuple[Iterator[Uop], Uop, Uop]] = []
+    replaced: set[Uop] = set()
+    nodes = iter(_undone(root, memo, replaced, enter_calls, where))
+    while True:
+        for n in nodes:
+            if n in memo:
+                continue
+            m = n
+            for s in n.src:
+                if memo.get(s, s) is not s:
+                    first = 0 if enter_calls or n.op not in _CALLS else 1
+                    src = n.src[:first] + tuple([memo[s] for s in n.src[first:]])
+                    m = node(n.op, n.dtype, src, n.arg, n.node_tag)
+                    break
+            made = f(m)
+            if made is None or made is m:
+                memo[n] = memo[m] = m
+                continue
+            done = memo.get(made)
+            if done is not None:
+                memo[n] = done
+                continue
+            if len(waiting) > _LIMIT:
+                raise RewriteError(f"{where}: rewriting does not settle on {made!r}")
+            replaced.add(n)
+            waiting.append((nodes, n, made))
+            nodes = iter(_undone(made, memo, replaced, enter_calls, where))
+            break
+        else:
+            if not waiting:
+                return memo[root]
+            nodes, n, made = waiting.pop()
+            replaced.discard(n)
+            memo[n] = memo[made]
+
+
+_CALLS: Final = frozenset((Ops.CALL, Ops.FUNCTION))
+
+
+def _undone(
+    root: Uop, memo: dict[Uop, Uop], replaced: set[Uop], enter_calls: bool, where: str
+) -> list[Uop]:
+    """The nodes under `root` that have no result yet, sources first.
+
+    Raises RewriteError on a node that is waiting for what it was replaced by.
+    """
+    order: list[Uop] = []
+    if root in replaced:
+        raise RewriteError(f"{where}: rewriting cycles back to {root!r}")
+    seen = {root}
+    stack: list[Any] = []
+    n, rest = root, iter(root.src if enter_calls or root.op not in _CALLS else root.src[1:])
+    while True:
+        for s in rest:
+            if s not in seen and s not in memo:
+                if s in replaced:
+                    raise RewriteError(f"{where}: rewriting cycles back to {s!r}")
+                seen.add(s)
+                if s.src:
+                    stack.append(n)
+                    stack.append(rest)
+                    n, rest = s, iter(s.src if enter_calls or s.op not in _CALLS else s.src[1:])
+                    break
+                order.append(s)
+        else:
+            order.append(n)
+            if not stack:
+                return order
+            rest = stack.pop()
+            n = stack.pop()
 
 
 class _Frame:
@@ -193,7 +276,24 @@ def substitute(
     table = dict(mappings)
     if not table:
         return root
+    if walk:
+        return _replaced(table, root)
     return graph_rewrite(table.get, root, name="substitute", bottom_up=True, walk=walk)
+
+
+def _replaced(table: dict[Uop, Uop], root: Uop) -> Uop:
+    """`root` with keys replaced by values, nothing under either looked at."""
+    new = dict(table)
+    for n in toposort(root, gate=lambda n: n not in table, enter_calls=False):
+        if n not in new:
+            for s in n.src:
+                if new.get(s, s) is not s:
+                    src = tuple([new.get(s, s) for s in n.src])
+                    if n.op in _CALLS:
+                        src = (n.src[0], *src[1:])
+                    new[n] = node(n.op, n.dtype, src, n.arg, n.node_tag)
+                    break
+    return new.get(root, root)
 
 
 def first_match(rules: Iterable[Rule], u: Uop) -> Uop | None:

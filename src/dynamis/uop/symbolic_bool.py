@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from dynamis.dtype import bool_
-from dynamis.uop.bounds import cannot_wrap
 from dynamis.uop.folding import alu, fold, in_range, is_constant, num, truth, val
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop
-from dynamis.uop.ops import Ops
-from dynamis.uop.symbolic_int import INTS
-from dynamis.uop.upat import UPat
+from dynamis.uop.ops import Group, Ops
+from dynamis.uop.symbolic_invalid import is_invalid
+from dynamis.uop.upat import INTS, UPat
 
 a, b, c = (UPat.var(name, bool_) for name in "abc")
 true, false = UPat.const(True), UPat.const(False)
@@ -62,28 +61,6 @@ def _self_equal(x: Uop) -> bool:
     return not x.dtype.is_float  # NaN is not equal to itself
 
 
-def _less_shifted(n: Uop, i: Uop, c0: Uop, c1: Uop) -> Uop | None:
-    rest = val(c1) - val(c0)
-    return i < num(i, rest) if cannot_wrap(n) and in_range(i, rest) else None
-
-
-def _shifted_less(n: Uop, i: Uop, c0: Uop, c1: Uop) -> Uop | None:
-    rest = val(c1) - val(c0)
-    return num(i, rest) < i if cannot_wrap(n) and in_range(i, rest) else None
-
-
-def _less_scaled(n: Uop, i: Uop, c0: Uop, c1: Uop) -> Uop | None:
-    if val(c0) <= 0 or not cannot_wrap(n):
-        return None
-    return i < num(i, -(-val(c1) // val(c0)))
-
-
-def _scaled_less(n: Uop, i: Uop, c0: Uop, c1: Uop) -> Uop | None:
-    if val(c0) <= 0 or not cannot_wrap(n):
-        return None
-    return num(i, val(c1) // val(c0)) < i
-
-
 def _narrow_constant(u: Uop, c0: Uop) -> Uop | None:
     """A comparison of a widened integer with a constant, in the narrow dtype."""
     at = 0 if u.src[1] is c0 else 1
@@ -112,8 +89,6 @@ def _moved(u: Uop, i: Uop, c0: Uop, c1: Uop) -> Uop | None:
 _EQUALITY = (Ops.CMPNE, Ops.CMPEQ)
 _ORDER = (Ops.CMPLT, *_EQUALITY)
 _cast = UPat(Ops.CAST, src=(UPat.var("a"),))
-_sum = (i + c0).named("n")
-_product = (i * c0).named("n")
 
 COMPARISONS: Final = [
     Rule("x < x -> false", x < x, lambda x: truth(x, False)),
@@ -125,10 +100,6 @@ COMPARISONS: Final = [
     Rule(
         "x == x -> true  (no float)", x.eq(x), lambda x: truth(x, True) if _self_equal(x) else None
     ),
-    Rule("i + c0 < c1 -> i < c1-c0", UPat(Ops.CMPLT, src=(_sum, c1)), _less_shifted),
-    Rule("c1 < i + c0 -> c1-c0 < i", UPat(Ops.CMPLT, src=(c1, _sum)), _shifted_less),
-    Rule("i*c0 < c1 -> i < ceil(c1/c0)", UPat(Ops.CMPLT, src=(_product, c1)), _less_scaled),
-    Rule("c1 < i*c0 -> floor(c1/c0) < i", UPat(Ops.CMPLT, src=(c1, _product)), _scaled_less),
     Rule("i + c0 ?= c1 -> i ?= c1-c0", UPat(_EQUALITY, src=[i + c0, c1], name="u"), _moved),
     Rule("i - j != 0 -> i != j", (i - j).ne(0), lambda i, j: i.ne(j)),
     Rule("i - j == 0 -> i == j", (i - j).eq(0), lambda i, j: i.eq(j)),
@@ -161,6 +132,34 @@ def _compare_arms(u: Uop, a: Uop, c0: Uop, c1: Uop, c2: Uop) -> Uop | None:
     return None if arms[0] is None or arms[1] is None else alu(Ops.WHERE, a, arms[0], arms[1])
 
 
+_BINARY = tuple(op for op in Group.binary if op.evaluation is not None and "i" in op.kinds)
+
+
+def _any_invalid(*us: Uop) -> bool:
+    return any(is_invalid(u) for u in us)
+
+
+def _same_condition(u: Uop, a: Uop, c0: Uop, c1: Uop, i: Uop, j: Uop) -> Uop | None:
+    if _any_invalid(c0, c1, i, j):
+        return None
+    constants, others = alu(u.op, c0, c1), alu(u.op, i, j)
+    return a.where(constants, others) if u.src[0].src[1] is c0 else a.where(others, constants)
+
+
+def _same_condition_added(u: Uop, x: Uop, a: Uop, c0: Uop, c1: Uop, i: Uop, j: Uop) -> Uop | None:
+    if _any_invalid(c0, c1, i, j):
+        return None
+    constants, others = alu(Ops.ADD, c0, c1), alu(Ops.ADD, i, j)
+    first = u.src[1].src[1] is c1
+    return x + (a.where(constants, others) if first else a.where(others, constants))
+
+
+def _clamped_above(i: Uop, c0: Uop, c1: Uop, c2: Uop) -> Uop | None:
+    whole = i + c1
+    same = num(i, val(c0) + val(c1)) is c2
+    return whole if same and i.vmax <= val(c0) else None
+
+
 def _least(i: Uop, j: Uop) -> Uop | None:
     return i if i.vmax <= j.vmin else j if j.vmax <= i.vmin else None
 
@@ -180,10 +179,22 @@ WHERE: Final = [
     Rule("a ? x : x -> x", a.where(x, x), lambda x: x),
     Rule("a ? true : false -> a", a.where(true, false), lambda a: a),
     Rule("a ? b : false -> a & b", a.where(b, false), lambda a, b: a & b),
-    Rule("a ? true : b -> a | b", a.where(true, b), lambda a, b: a | b),
-    Rule("a ? false : b -> !a & b", a.where(false, b), lambda a, b: a.logical_not() & b),
+    Rule(
+        "a ? true : b -> a | b",
+        a.where(true, b),
+        lambda a, b: None if is_invalid(b) else a | b,
+    ),
+    Rule(
+        "a ? false : b -> !a & b",
+        a.where(false, b),
+        lambda a, b: None if is_invalid(b) else a.logical_not() & b,
+    ),
     Rule("a ? b : true -> !a | b", a.where(b, true), lambda a, b: a.logical_not() | b),
-    Rule("!a ? x : y -> a ? y : x", a.logical_not().where(x, y), lambda a, x, y: a.where(y, x)),
+    Rule(
+        "!a ? x : y -> a ? y : x  (y no Invalid)",
+        a.logical_not().where(x, y),
+        lambda a, x, y: None if is_invalid(y) else a.where(y, x),
+    ),
     Rule(
         "a ? (a ? x : y) : z -> a ? x : z", a.where(a.where(x, y), z), lambda a, x, z: a.where(x, z)
     ),
@@ -199,6 +210,41 @@ WHERE: Final = [
         "a ? x : (b ? x : y) -> a | b ? x : y",
         a.where(x, b.where(x, y)),
         lambda a, b, x, y: (a | b).where(x, y),
+    ),
+    Rule(
+        "(a ? c0 : i) op (a ? c1 : j) -> a ? c0 op c1 : i op j",
+        UPat(_BINARY, src=(a.where(c0, i), a.where(c1, j)), name="u"),
+        _same_condition,
+    ),
+    Rule(
+        "(a ? i : c0) op (a ? j : c1) -> a ? i op j : c0 op c1",
+        UPat(_BINARY, src=(a.where(i, c0), a.where(j, c1)), name="u"),
+        _same_condition,
+    ),
+    Rule(
+        "x + (a ? c0 : i) + (a ? c1 : j) -> x + (a ? c0+c1 : i+j)",
+        UPat(
+            Ops.ADD,
+            dtype=INTS,
+            src=(UPat(Ops.ADD, src=(x, a.where(c0, i))), a.where(c1, j)),
+            name="u",
+        ),
+        _same_condition_added,
+    ),
+    Rule(
+        "x + (a ? i : c0) + (a ? j : c1) -> x + (a ? i+j : c0+c1)",
+        UPat(
+            Ops.ADD,
+            dtype=INTS,
+            src=(UPat(Ops.ADD, src=(x, a.where(i, c0))), a.where(j, c1)),
+            name="u",
+        ),
+        _same_condition_added,
+    ),
+    Rule(
+        "i < c0 ? i + c1 : c0 + c1 -> i + c1  (i <= c0)",
+        (i < c0).where(i + c1, c2),
+        _clamped_above,
     ),
     Rule("i < j ? i : j -> the known least", (i < j).where(i, j), _least),
     Rule("i < j ? j : i -> the known greatest", (i < j).where(j, i), _greatest),

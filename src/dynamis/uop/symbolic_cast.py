@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from dynamis.dtype import Val, bool_, can_lossless_cast
+from dynamis.dtype import Val, bool_, can_lossless_cast, weakint
 from dynamis.uop.folding import val
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop, const_node, node
 from dynamis.uop.ops import Ops
-from dynamis.uop.symbolic_int import INTS
-from dynamis.uop.upat import UPat
+from dynamis.uop.upat import INTS, UPat
 
 x, y, z = (UPat.var(name) for name in "xyz")
 true, false = UPat.const(True), UPat.const(False)
@@ -68,6 +67,19 @@ CASTS: Final = [
     ),
 ]
 
+INDEX: Final = [
+    Rule(
+        "cast(x + c) -> cast(x) + cast(c)  (from an index)",
+        UPat(
+            Ops.CAST,
+            dtype=INTS,
+            src=(UPat(Ops.ADD, dtype=weakint, src=(x, UPat.cvar("c0"))),),
+            name="u",
+        ),
+        lambda u, x, c0: x.cast(u.dtype) + c0.cast(u.dtype),
+    ),
+]
+
 LANES: Final = [
     Rule(
         "(a, b, ...)[c] -> lane c",
@@ -90,4 +102,4 @@ MEMORY: Final = [
     ),
 ]
 
-RULES: Final = [*CASTS, *LANES, *MEMORY]
+RULES: Final = [*CASTS, *INDEX, *LANES, *MEMORY]

@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from dynamis.dtype import Val, bfloat16, float16, float32, float64, round_float
+from dynamis.dtype import round_float
 from dynamis.uop.folding import alu, fold, num, val
 from dynamis.uop.matcher import Rule
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Ops
-from dynamis.uop.upat import UPat
-
-FLOATS: Final[tuple[Val, ...]] = (float16, bfloat16, float32, float64)
+from dynamis.uop.upat import FLOATS, UPat
 
 x, y, z = (UPat.var(name, FLOATS) for name in "xyz")
 negative = -x

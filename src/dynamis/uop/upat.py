@@ -8,14 +8,39 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
-from dynamis.dtype import Dtype, Number
+from dynamis.dtype import (
+    Dtype,
+    Number,
+    Val,
+    bfloat16,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    weakint,
+)  # fmt: skip
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop
 from dynamis.uop.ops import Op, Ops
 
 Bindings = dict[str, Uop]
+
+INTS: Final[tuple[Val, ...]] = (
+    weakint, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+)  # fmt: skip
+"""The integer dtypes that arithmetic is done in."""
+
+FLOATS: Final[tuple[Val, ...]] = (float16, bfloat16, float32, float64)
+"""The float dtypes that arithmetic is done in."""
 
 
 class UPat:

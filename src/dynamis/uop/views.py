@@ -1,6 +1,7 @@
 """Views: structured readings of the ops whose sources have places.
 
-Each `as_<op>` gives the view when the node is that op and well formed, else None.
+Each `as_<op>` gives the view when the node is that op and well formed, else None. They are
+called as methods of `Uop`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,21 @@ from typing import NamedTuple
 
 from dynamis.uop.axis_type import AxisType
 from dynamis.uop.node import Uop
-from dynamis.uop.ops import Ops
-from dynamis.uop.payload import KernelInfo, ParamArg, RangeInfo
+from dynamis.uop.ops import Op, Ops
+from dynamis.uop.opt import Opt
+from dynamis.uop.payload import (
+    CallInfo,
+    Device,
+    KernelInfo,
+    OpDevice,
+    ParamArg,
+    ProgramInfo,
+    RangeInfo,
+    ReduceArg,
+    ShapedWmmaInfo,
+    StageOpts,
+    WmmaInfo,
+)
 
 
 class IndexView(NamedTuple):
@@ -74,11 +88,84 @@ class BufferView(NamedTuple):
     shape: Uop
 
 
+class ReduceView(NamedTuple):
+    """REDUCE: the body, the ranges it runs over once lowered, the op, and tensor axes before."""
+
+    src: Uop
+    ranges: tuple[Uop, ...]
+    op: Op
+    axes: tuple[int, ...]
+
+
+class AllreduceView(NamedTuple):
+    """ALLREDUCE: the body, the device group, the op."""
+
+    src: Uop
+    device: Device
+    op: Op
+
+
+class StageView(NamedTuple):
+    """STAGE: the body, the ranges that index it, and where it is put."""
+
+    src: Uop
+    ranges: tuple[Uop, ...]
+    opts: StageOpts
+
+
+class SliceView(NamedTuple):
+    """SLICE: the buffer, a symbolic offset, and the number of elements."""
+
+    src: Uop
+    offset: Uop
+    size: int
+
+
+class WaitView(NamedTuple):
+    """WAIT: what is sequenced, and what it waits for."""
+
+    src: Uop
+    wait_for: Uop
+
+
+class WmmaView(NamedTuple):
+    """WMMA: the operands and the hardware's configuration."""
+
+    a: Uop
+    b: Uop
+    c: Uop
+    info: WmmaInfo
+
+
+class ShapedWmmaView(NamedTuple):
+    """SHAPED_WMMA: the operands and the configuration."""
+
+    a: Uop
+    b: Uop
+    acc: Uop
+    info: ShapedWmmaInfo
+
+
+class CallView(NamedTuple):
+    """CALL or FUNCTION: what is called, with what, and its annotations."""
+
+    body: Uop
+    args: tuple[Uop, ...]
+    info: CallInfo
+
+
 class SpecialView(NamedTuple):
     """SPECIAL: the hardware index's name and its bound."""
 
     name: str
     size: Uop
+
+
+class BindView(NamedTuple):
+    """BIND: the symbolic parameter and its value."""
+
+    var: Uop
+    value: Uop
 
 
 def as_index(u: Uop) -> IndexView | None:
@@ -136,6 +223,81 @@ def as_special(u: Uop) -> SpecialView | None:
     if u.op is not Ops.SPECIAL or len(u.src) != 1 or not isinstance(u.arg, str):
         return None
     return SpecialView(u.arg, u.src[0])
+
+
+def as_reduce(u: Uop) -> ReduceView | None:
+    """The view of a REDUCE."""
+    if u.op is not Ops.REDUCE or not u.src or not isinstance(u.arg, ReduceArg):
+        return None
+    return ReduceView(u.src[0], u.src[1:], u.arg.op, u.arg.axes)
+
+
+def as_allreduce(u: Uop) -> AllreduceView | None:
+    """The view of an ALLREDUCE."""
+    if u.op is not Ops.ALLREDUCE or len(u.src) != 1 or not isinstance(u.arg, OpDevice):
+        return None
+    return AllreduceView(u.src[0], u.arg.device, u.arg.op)
+
+
+def as_stage(u: Uop) -> StageView | None:
+    """The view of a STAGE."""
+    if u.op is not Ops.STAGE or not u.src or not isinstance(u.arg, StageOpts):
+        return None
+    return StageView(u.src[0], u.src[1:], u.arg)
+
+
+def as_slice(u: Uop) -> SliceView | None:
+    """The view of a SLICE."""
+    if u.op is not Ops.SLICE or len(u.src) != 2 or not isinstance(u.arg, int):
+        return None
+    return SliceView(u.src[0], u.src[1], u.arg)
+
+
+def as_wait(u: Uop) -> WaitView | None:
+    """The view of a WAIT with 2 sources."""
+    return WaitView(*u.src) if u.op is Ops.WAIT and len(u.src) == 2 else None
+
+
+def as_wmma(u: Uop) -> WmmaView | None:
+    """The view of a WMMA with 3 sources."""
+    if u.op is not Ops.WMMA or len(u.src) != 3 or not isinstance(u.arg, WmmaInfo):
+        return None
+    return WmmaView(*u.src, u.arg)
+
+
+def as_shaped_wmma(u: Uop) -> ShapedWmmaView | None:
+    """The view of a SHAPED_WMMA with 3 sources."""
+    if u.op is not Ops.SHAPED_WMMA or len(u.src) != 3 or not isinstance(u.arg, ShapedWmmaInfo):
+        return None
+    return ShapedWmmaView(*u.src, u.arg)
+
+
+def as_call(u: Uop) -> CallView | None:
+    """The view of a CALL or FUNCTION."""
+    info = as_call_info(u)
+    return CallView(u.src[0], u.src[1:], info) if info is not None and u.src else None
+
+
+def as_bind(u: Uop) -> BindView | None:
+    """The view of a BIND with 2 sources."""
+    return BindView(*u.src) if u.op is Ops.BIND and len(u.src) == 2 else None
+
+
+def as_contiguous_opts(u: Uop) -> tuple[Opt, ...] | None:
+    """The schedule options of a CONTIGUOUS that carries some."""
+    if u.op is not Ops.CONTIGUOUS or not isinstance(u.arg, tuple):
+        return None
+    return u.arg if all(isinstance(o, Opt) for o in u.arg) else None
+
+
+def as_call_info(u: Uop) -> CallInfo | None:
+    """The annotations of a CALL or FUNCTION."""
+    return u.arg if u.op in (Ops.CALL, Ops.FUNCTION) and isinstance(u.arg, CallInfo) else None
+
+
+def as_program_info(u: Uop) -> ProgramInfo | None:
+    """The payload of a PROGRAM that carries one."""
+    return u.arg if u.op is Ops.PROGRAM and isinstance(u.arg, ProgramInfo) else None
 
 
 def as_kernel_info(u: Uop) -> KernelInfo | None:
