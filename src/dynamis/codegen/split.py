@@ -57,14 +57,14 @@ def domain_ranges(root: Uop) -> list[Uop]:
 
 
 def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
-    """The AST over block, unit and step  and its lane range (None for one lane).
+    """The AST over block, unit and step ranges, and its lane range (None for one lane).
 
     With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
     reads are at plain offsets from the column (``interior.py``).
     """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 2:
-        raise UopError(f"a kernel AST has one or two domain  not {len(domain)}")
+        raise UopError(f"a kernel AST has one or two domain ranges, not {len(domain)}")
     ends = [u for u in toposort(root) if u.op is Ops.END and set(u.src[1:]) == set(domain)]
     if len(ends) != 1:
         raise UopError("a kernel AST closes its domain ranges in one END")
@@ -100,7 +100,7 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """One unit of the domain: its  its row, and its columns ``begin`` and ``length``."""
+    """One unit of the domain: its ranges, its row, and its columns ``begin`` and ``length``."""
 
     block: Uop
     unit: Uop

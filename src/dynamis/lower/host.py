@@ -1,4 +1,4 @@
-"""Host arrays as a kernel AST sees them: the domain, its  and where each word lies.
+"""Host arrays as a kernel AST sees them: the domain, its ranges, and where each word lies.
 
 Memory slots are the inputs in order, the outputs in order, then the fault record. Extents are
 runtime scalars; those of an input that has the domain's extent are the domain's own.
