@@ -363,9 +363,8 @@ def main() -> None:
         if options.only in case.name:
             compare(case, options.rounds)
     if not options.only:
-        print(
-            f"bytes a node: {bytes_per_node(our_chain):.0f}, theirs {bytes_per_node(tiny_chain):.0f}"
-        )
+        mine, others = bytes_per_node(our_chain), bytes_per_node(tiny_chain)
+        print(f"bytes a node: {mine:.0f}, theirs {others:.0f}")
         growth()
 
 

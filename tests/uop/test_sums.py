@@ -9,7 +9,7 @@ import pytest
 
 from dynamis.dtype import Val, int8, int32, uint8, weakint
 from dynamis.uop import AxisType, Ops, Uop, const_of_dtype, range_, simplify, stack, toposort
-from dynamis.uop.sums import is_sum
+from dynamis.uop.sums import LONG, is_sum
 from tests.uop.graphs import leaf, same, value_of
 
 
@@ -114,3 +114,17 @@ def test_long_sums_are_put_in_order_once() -> None:
     once = simplify(u)
     assert sum(is_sum(n) for n in toposort(once)) == 2999
     assert simplify(once) is once
+
+
+def test_running_totals_that_are_all_used_stay_linear() -> None:
+    leaves = [leaf(f"r{k}", int32) for k in range(2000)]
+    random.Random(1).shuffle(leaves)
+    u, totals = leaves[0], []
+    for v in leaves[1:]:
+        u = u + v
+        totals.append(u)
+    once = simplify(stack(totals))
+    assert len(toposort(once)) < 2000 * LONG / 2
+    assert simplify(once) is once
+    env = {v: 7 * k for k, v in enumerate(leaves)}
+    assert value_of(once, env) == value_of(stack(totals), env)

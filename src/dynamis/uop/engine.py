@@ -36,6 +36,7 @@ def normalise(root: Uop, step: Step, bit: int, chase: Callable[[Uop], RewriteErr
     memo: dict[Uop, Uop] = {}  # only the nodes that change
     # the walks that wait for new nodes, each with the node it is at and what that became
     waiting: list[tuple[Iterator[Uop], Sums, Sums, Uop, Uop]] = []
+    long: set[Uop] = set()  # sums that stay whole inside others
     order = _unmarked(root, memo, bit)
     inner, outer = _sums(order, root)
     nodes = iter(order)
@@ -46,7 +47,9 @@ def normalise(root: Uop, step: Step, bit: int, chase: Callable[[Uop], RewriteErr
             m = n
             fresh = False  # whether sources of m may be new
             if n in outer:
-                m, settled = settled_sum(n, memo)
+                m, settled, is_long = settled_sum(n, memo, long)
+                if is_long:
+                    long.add(m)
                 fresh = not settled and m is not n
             elif memo:
                 for s in n.src:

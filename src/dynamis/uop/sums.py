@@ -14,7 +14,7 @@ the nodes of the sum, where writing out every product would be exponential on sh
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from dynamis.dtype import Dtype, Val, wrap
@@ -108,10 +108,13 @@ def _factor(u: Uop) -> int | None:
     return 1 << value if value.__class__ is int and 0 <= value < 800 else None
 
 
-def linear_form(root: Uop, memo: Mapping[Uop, Uop] | None = None) -> Linear:
+def linear_form(
+    root: Uop, memo: Mapping[Uop, Uop] | None = None, whole: Collection[Uop] = ()
+) -> Linear:
     """The linear form of the integer node `root`.
 
-    `memo` says what nodes have become: it is looked up for everything under the root.
+    `memo` says what nodes have become: it is looked up for everything under the root. Sums in
+    `whole` are terms: nobody looks through them.
     """
     dtype = root.dtype
     terms: dict[Uop, int] = {}
@@ -122,7 +125,7 @@ def linear_form(root: Uop, memo: Mapping[Uop, Uop] | None = None) -> Linear:
         return Linear(dtype, {root: 1}, 0)
     gates: list[Uop] = []
     weights: dict[Uop, int] = {root: 1}
-    for n in _users_first(root, memo):
+    for n in _users_first(root, memo, whole):
         w = weights.pop(n)
         op = n.op
         found: tuple[tuple[Uop, int], ...]
@@ -142,7 +145,7 @@ def linear_form(root: Uop, memo: Mapping[Uop, Uop] | None = None) -> Linear:
         for s, v in found:
             if memo is not None and s in memo:
                 s = memo[s]
-            if s is not n and s.dtype is dtype and is_sum(s):
+            if s is not n and s.dtype is dtype and is_sum(s) and s not in whole:
                 weights[s] = weights.get(s, 0) + v
                 continue
             op = s.op
@@ -211,7 +214,7 @@ def reduced(dtype: Dtype, terms: dict[Uop, int], constant: int, lanes: list[int]
     return Linear(dtype, terms, constant, row)
 
 
-def _users_first(root: Uop, memo: Mapping[Uop, Uop] | None) -> list[Uop]:
+def _users_first(root: Uop, memo: Mapping[Uop, Uop] | None, whole: Collection[Uop]) -> list[Uop]:
     """The sum nodes under `root`, each before the sum nodes it uses."""
     dtype = root.dtype
     order: list[Uop] = []
@@ -222,7 +225,7 @@ def _users_first(root: Uop, memo: Mapping[Uop, Uop] | None) -> list[Uop]:
         for s in rest:
             if memo is not None and s in memo:
                 s = memo[s]
-            if s not in seen and s.dtype is dtype and is_sum(s):
+            if s not in seen and s.dtype is dtype and is_sum(s) and s not in whole:
                 seen.add(s)
                 stack.append(n)
                 stack.append(rest)
@@ -345,18 +348,30 @@ def normal_sum(u: Uop, memo: Mapping[Uop, Uop] | None = None) -> Uop:
     return settled_sum(u, memo)[0]
 
 
-def settled_sum(u: Uop, memo: Mapping[Uop, Uop] | None = None) -> tuple[Uop, bool]:
-    """The sum `u` in its one form, and whether all that is new under it are sums in that form."""
-    form = linear_form(u, memo)
+LONG: Final = 64
+"""A sum of more terms that others than sums use too stays whole inside larger sums.
+
+Otherwise n running totals, each used, would be written out as n sums of up to n terms.
+"""
+
+
+def settled_sum(
+    u: Uop, memo: Mapping[Uop, Uop] | None = None, whole: Collection[Uop] = ()
+) -> tuple[Uop, bool, bool]:
+    """The sum `u` in its one form; whether only sums in that form are new under it; whether it
+    is `LONG`.
+    """
+    form = linear_form(u, memo, whole)
+    long = len(form.terms) > LONG
     if form.gates:
-        return _lifted(form), False
+        return _lifted(form), False, long
     for t in form.terms:
         if t.op is Ops.FLOORMOD or t.op is Ops.CMOD:
             from dynamis.uop.recombine import recombine  # it builds linear forms
 
             made = recombine(form)
-            return write(made), made is form and form.dtype.scalar.bits == 800
-    return write(form), form.dtype.scalar.bits == 800
+            return write(made), made is form and form.dtype.scalar.bits == 800, long
+    return write(form), form.dtype.scalar.bits == 800, long
 
 
 def sum_step(u: Uop) -> Uop | None:
