@@ -18,12 +18,14 @@ from random import Random
 from hypothesis import strategies as st
 
 from dynamis.kernel import op
+from dynamis.kernel.arithmetic import TABLE
 from dynamis.kernel.interpret import InputField
 from dynamis.kernel.module import (
     DEFAULT_BUDGET,
     MAX_BUDGET,
     MAX_LOOP_COUNT,
     Block,
+    Capabilities,
     Capability,
     Function,
     Instruction,
@@ -40,10 +42,15 @@ from dynamis.kernel.module import (
     index_type,
 )
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
-from dynamis.kernel.types import PLAIN_TYPES, Field, Number, StructDef, Type, Value, float_bits
+from dynamis.kernel.types import PLAIN_TYPES, Field, Numeric, StructDef, Type, Value, float_bits
 from dynamis.kernel.types import bits_float as float_of_bits
 
-PLAIN = tuple(PLAIN_TYPES.values())
+PLAIN = tuple(
+    ty
+    for ty in PLAIN_TYPES.values()
+    if ty.component not in (Type.DOUBLE, Type.LONG) and not ty.is_matrix
+)
+INTRINSICS = tuple(i for i in Intrinsic if i in TABLE)
 F, I, B = Type.FLOAT, Type.INT, Type.BOOL  # noqa: E741
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 
@@ -65,7 +72,7 @@ INTRINSIC_FORMS = {
         for args in product(PLAIN, repeat=len(i.argument_names))
         if (r := i.result_type(args)) is not None
     ]
-    for i in Intrinsic
+    for i in INTRINSICS
 }
 OVERFLOWS = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)
 DIVIDES = (BinaryOp.DIV, BinaryOp.REM, Intrinsic.UDIV, Intrinsic.UREM)
@@ -85,7 +92,7 @@ class Run:
     extent: tuple[int, ...]
 
 
-def random_number(rng: Random, ty: Type) -> Number:
+def random_number(rng: Random, ty: Type) -> Numeric:
     """A number of a scalar type: mostly moderate, at times an edge value."""
     if ty == B:
         return rng.random() < 0.5
@@ -151,7 +158,7 @@ def random_module(rng: Random, size: int = 40) -> Module:
             (rng.randint(1, 30), rng.randint(1, 30), rng.randint(99, 3000), MAX_BUDGET)
         )
     manifest = Manifest(
-        KernelId("random.kernel", rng.randint(0, 9)), Mode.MAP, frozenset(), inputs,
+        KernelId("random.kernel", rng.randint(0, 9)), Mode.MAP, Capabilities(), inputs,
         tuple(params), outputs, budget,
     )  # fmt: skip
     source = _Source(rng, structs, manifest)
@@ -165,7 +172,7 @@ def random_module(rng: Random, size: int = 40) -> Module:
     function = entry.finish("entry", [port.element for port in outputs])
     functions = (*source.functions, function)
     used = {capability_of(i.op) for f in functions for i in f.instructions()} - {None}
-    requires = frozenset(Capability) if rng.random() < 0.1 else frozenset(c for c in used if c)
+    requires = Capabilities(Capability if rng.random() < 0.1 else (c for c in used if c))
     manifest = Manifest(
         manifest.id, manifest.mode, requires, inputs, tuple(params), outputs, budget
     )
@@ -309,7 +316,7 @@ class _Body:
             return self.emit(ty, op.Construct(tuple(self.value(part) for part in parts)))
         return self.constant(ty, None)
 
-    def constant(self, ty: Type, number: Number | None) -> int:
+    def constant(self, ty: Type, number: Numeric | None) -> int:
         value = random_value(self.rng, ty) if number is None else Value.of(ty, [number] * ty.lanes)
         return self.emit(ty, op.Const(value))
 
@@ -360,7 +367,7 @@ class _Body:
         self.emit(result, op.Unary(operation, *self.operands(operation, (a,))))
 
     def intrinsic(self) -> None:
-        intrinsic = self.rng.choice(tuple(Intrinsic))
+        intrinsic = self.rng.choice(INTRINSICS)
         types, result = self.rng.choice(INTRINSIC_FORMS[intrinsic])
         self.emit(result, op.Intrinsic(intrinsic, tuple(self.operands(intrinsic, types))))
 

@@ -11,8 +11,9 @@ from dynamis.kernel import Module, ValidationError, account, interpret, op, vali
 from dynamis.kernel.check_function import _OPERATIONS
 from dynamis.kernel.interpret import InvalidRun
 from dynamis.kernel.module import Block, Function, Instruction
-from dynamis.kernel.types import PLAIN_TYPES, Type
+from dynamis.kernel.types import Type
 from tests.kernel.strategies import (
+    PLAIN,
     BINARY_FORMS,
     INTRINSIC_FORMS,
     UNARY_FORMS,
@@ -42,7 +43,7 @@ def test_every_operation_and_type_occurs() -> None:
                     kinds[instruction.op.intrinsic] += 1
     table = {*BINARY_FORMS, *UNARY_FORMS, *INTRINSIC_FORMS}
     assert min(kinds[k] for k in (_OPERATIONS - {op.Spend, op.Look}) | table) >= 50
-    assert min(types[t] for t in PLAIN_TYPES.values()) >= 50
+    assert min(types[t] for t in PLAIN) >= 50
     assert any(ty.is_struct for ty in types)
     assert not any(made.accounted() for made in MODULES)
 
@@ -73,7 +74,7 @@ def mutated(rng: Random, made: Module) -> Module:
         names = [f.name for f in fields(instruction.op)]  # type: ignore[arg-type]
         roll = rng.random()
         if roll < 0.2 or not names:
-            return replace(instruction, ty=rng.choice((*PLAIN_TYPES.values(), Type.struct(1))))
+            return replace(instruction, ty=rng.choice((*PLAIN, Type.struct(1))))
         if roll < 0.3:
             return replace(instruction, id=instruction.id + rng.choice((-1, 1, 1000)))
         name = rng.choice(names)

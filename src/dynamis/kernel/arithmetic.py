@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from .fault import FaultKind
 from .tables import BinaryOp, Intrinsic, UnaryOp
-from .types import Number, Type, bits_float, float_bits
+from .types import Numeric, Type, bits_float, float_bits
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 
@@ -203,7 +203,7 @@ class Row:
     ``evaluate`` gives the result's word and is called only where ``fault`` (which takes the same
     operands) is absent or gives None."""
 
-    evaluate: Callable[..., Number]
+    evaluate: Callable[..., Numeric]
     fault: Callable[..., FaultKind | None] | None = None
 
 
@@ -215,7 +215,7 @@ Operation = BinaryOp | UnaryOp | Intrinsic
 _F, _I, _B = Type.FLOAT, Type.INT, Type.BOOL
 
 
-def _same(evaluate: Callable[..., Number], *types: Type) -> dict[Type, Row]:
+def _same(evaluate: Callable[..., Numeric], *types: Type) -> dict[Type, Row]:
     return dict.fromkeys(types, Row(evaluate))
 
 

@@ -26,11 +26,11 @@ from .arithmetic import TABLE, Operation, Row
 from .fault import Fault, FaultKind
 from .module import Block, Function, Instruction, Manifest, Module, Shape
 from .tables import BinaryOp
-from .types import Number, Type, Value, words
+from .types import Numeric, Type, Value, words
 from .validate import Validated
 from .work import account
 
-Words = tuple[Number, ...]
+Words = tuple[Numeric, ...]
 Frame = list[Any]
 Step = Callable[[Frame], Words]
 Steps = tuple[tuple[int, Step], ...]
@@ -46,7 +46,7 @@ class InputField:
     element, a Float exactly representable as f32."""
 
     extent: tuple[int, ...]
-    words: Sequence[Number]
+    words: Sequence[Numeric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Outcome:
     """What a run gave: for each output the words of the elements asked for, end to end, and no
     fault; or the fault, and no outputs."""
 
-    outputs: tuple[list[Number], ...] | None
+    outputs: tuple[list[Numeric], ...] | None
     fault: Fault | None
 
 
@@ -75,7 +75,7 @@ def interpret(
     chosen = range(math.prod(extent)) if elements is None else elements
     _check(module.manifest, inputs, params, extent, chosen)
     run = _Run(module, inputs, params, extent)
-    outputs: tuple[list[Number], ...] = tuple([] for _ in module.manifest.outputs)
+    outputs: tuple[list[Numeric], ...] = tuple([] for _ in module.manifest.outputs)
     for element in chosen:
         try:
             results = run.element(element)
@@ -430,7 +430,7 @@ def _floored(x: float, size: int) -> int:
     return size - 1 if x >= size - 1 else int(x)
 
 
-def _element(given: InputField, lanes: int, position: Sequence[Number]) -> Words:
+def _element(given: InputField, lanes: int, position: Sequence[Numeric]) -> Words:
     """The element of an input nearest to a whole position in NumPy order."""
     linear = 0
     for x, size in zip(position, given.extent, strict=True):

@@ -20,6 +20,7 @@ from .module import (
     MAX_BLOCK_DEPTH,
     MAX_TEXT,
     Block,
+    Capabilities,
     Capability,
     Function,
     Instruction,
@@ -35,7 +36,7 @@ from .module import (
 )
 from .tables import BinaryOp, Intrinsic, UnaryOp
 from .text import HEADER, NUMBERED_WORDS, PLAIN_WORDS
-from .types import PLAIN_TYPES, Field, Number, StructDef, Type, Value
+from .types import PLAIN_TYPES, Field, Numeric, StructDef, Type, Value
 
 
 class ParseError(DynamisError, ValueError):
@@ -68,7 +69,7 @@ _PORT = re.compile(r"([A-Za-z]+)<([A-Za-z0-9]+)>\Z")
 
 _BINARY = {op.symbol: op for op in BinaryOp}
 _UNARY = {op.symbol: op for op in UnaryOp}
-_MODES = {mode.value: mode for mode in Mode}
+_MODES = {"map": Mode.MAP}
 _SHAPES = {shape.value: shape for shape in Shape}
 _CAPABILITIES = {capability.value: capability for capability in Capability}
 
@@ -187,8 +188,8 @@ class _Parser:
             raise self.error(f"{ty.lanes} numbers before this")
         return Value.of(ty, lanes)
 
-    def lane(self, component: Type) -> Callable[[], Number]:
-        def one() -> Number:
+    def lane(self, component: Type) -> Callable[[], Numeric]:
+        def one() -> Numeric:
             is_float = _FLOAT.match(self.token) is not None
             if is_float != (component == Type.FLOAT) or self.token in ("true", "false"):
                 raise self.error(f"a literal of type {component}")
@@ -196,7 +197,7 @@ class _Parser:
 
         return one
 
-    def literal(self) -> Number:
+    def literal(self) -> Numeric:
         if self.token in ("true", "false"):
             return self.advance() == "true"
         if _FLOAT.match(self.token):
@@ -248,7 +249,9 @@ class _Parser:
                 requires.add(self.pick(_CAPABILITIES, "a capability"))
         self.expect("budget")
         budget = self.index()
-        return Manifest(id, mode, frozenset(requires), inputs, tuple(params), outputs, budget)
+        return Manifest(
+            id, mode, Capabilities(requires), inputs, tuple(params), outputs, budget=budget
+        )
 
     def kernel_id(self) -> KernelId:
         try:

@@ -79,6 +79,11 @@ def module_text(module: Module) -> str:
     return "\n".join(parts) + "\n"
 
 
+def operation_text(op: ops.Op) -> str:
+    """The text of one operation."""
+    return _operation(op)
+
+
 def function_text(function: Function, keyword: str = "function") -> str:
     """The text of one function, without a newline at its end."""
     args = ", ".join(map(str, function.args))

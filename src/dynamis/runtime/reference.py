@@ -15,7 +15,7 @@ from ..kernel import Validated, interpret
 from ..kernel.fault import Fault
 from ..kernel.interpret import InputField
 from ..kernel.module import Port
-from ..kernel.types import Number, Type, Value
+from ..kernel.types import Numeric, Type, Value
 from .arrays import Array
 
 _CHUNK = 1024
@@ -60,13 +60,13 @@ class ReferenceKernel:
 
 
 def _field(port: Port, array: Array) -> InputField:
-    words: list[Number] = array.reshape(-1).tolist()
+    words: list[Numeric] = array.reshape(-1).tolist()
     if port.element == Type.BOOL:
         words = [word != 0 for word in words]
     return InputField(array.shape[: port.shape.rank], words)
 
 
-def _words(port: Port, words: Sequence[Number]) -> Array:
+def _words(port: Port, words: Sequence[Numeric]) -> Array:
     """Words as a flat array; each NaN as the canonical quiet one, as every store writes it."""
     if port.element.component != Type.FLOAT:
         return np.array(words, np.uint8 if port.element == Type.BOOL else np.int32)

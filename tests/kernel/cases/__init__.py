@@ -16,7 +16,7 @@ from dynamis.kernel.fault import FaultKind
 from dynamis.kernel.module import Module
 from dynamis.kernel.parse import parse
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
-from dynamis.kernel.types import PLAIN_TYPES, Number, Type, bits_number
+from dynamis.kernel.types import PLAIN_TYPES, Numeric, Type, bits_number
 
 FOLDER = Path(__file__).parent
 FAULTS = {"overflow": FaultKind.OVERFLOW, "division": FaultKind.DIVISION_BY_ZERO}
@@ -35,7 +35,7 @@ class Case:
     expected: int | FaultKind
 
     @property
-    def operands(self) -> tuple[Number, ...]:
+    def operands(self) -> tuple[Numeric, ...]:
         return tuple(bits_number(self.ty, word) for word in self.words)
 
     @property
