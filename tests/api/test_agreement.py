@@ -20,6 +20,8 @@ from dynamis import Grid, Rows, f32, i32, ivec2, vec2
 from dynamis.codegen import Options
 from dynamis.kernel import FaultKind, interpret, validate
 from dynamis.kernel.types import Type
+from dynamis.render import Machine
+from dynamis.runtime import native
 from dynamis.runtime.native import NativeKernel
 from tests.kernel.strategies import random_module, random_run
 
@@ -185,12 +187,12 @@ def run_random(seed: int, widths: tuple[int, ...]) -> bool:
         for port, field in zip(module.manifest.inputs, run.inputs, strict=True)
     ]
     for width, threads in itertools.product(widths, (1, 2)):
-        native = NativeKernel(validated, Options(width=width))
+        kernel = NativeKernel(validated, Options(width=width))
         outputs = [
             words(np.zeros(int(np.prod(run.extent)) * p.element.lanes), p.element, run.extent)
             for p in module.manifest.outputs
         ]
-        fault = native.run(inputs, run.params, outputs, run.extent, threads)
+        fault = kernel.run(inputs, run.params, outputs, run.extent, threads)
         assert fault == want.fault, (seed, width, threads)
         if want.outputs is not None:
             for port, got, numbers in zip(
@@ -208,3 +210,15 @@ def test_random_modules_agree(first: int) -> None:
         run_random(SEED + first + k, ((1, 8), (4,), (2,), (16,))[k % 4]) for k in range(20)
     )
     assert faults < 20  # some runs give words
+
+
+@pytest.mark.parametrize("mask_registers", [False, True])
+def test_random_modules_agree_however_masks_are_kept(
+    mask_registers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x86 = native.host().x86
+    monkeypatch.setattr(native, "host", lambda: Machine(x86, mask_registers))
+    for k in range(20):
+        run_random(SEED + 500 + k, (8,))
+    want = spin.options(width=1)(np.arange(1, 90, dtype=np.int32))
+    assert np.array_equal(spin.options(width=4)(np.arange(1, 90, dtype=np.int32)), want)

@@ -111,7 +111,7 @@ def test_a_picture_is_read_as_its_port_asks_and_written_back(run, write, port, b
 
 
 USAGE = [
-    (["nothing.py", "-o", "o.png"], "'FILE': file 'nothing.py' does not exist"),
+    (["nothing.py", "-o", "o.png"], "ile 'nothing.py' does not exist"),
     (["kernels.py", "photo.png", "-o", "o.png"], "one file per input (none): 0 expected, 1 given"),
     (["kernels.py", "-k", "invert", "-o", "o.png"], "(image: Grid[vec4]): 1 expected, 0 given"),
     (["kernels.py", "nothing.png", "-k", "invert", "-o", "o.png"], "there is no file nothing.png"),

@@ -7,7 +7,7 @@ from dynamis import Grid, Rows, f32, i32, vec4
 from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
-from dynamis.render.llvm import strided
+from dynamis.render.analysis import strided
 from dynamis.uop import Ops, Uop, shape
 
 
@@ -16,7 +16,9 @@ def loads(kernel: dy.Kernel, same: bool = True) -> list[Uop]:
     module = account(kernel.module)
     call = CallClass((same,) * len(module.manifest.inputs))
     program = compile_ast(lower(module, call).root, Options(width=8))
-    return [u.src[0].src[1] for u in program.src if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.PARAM]
+    return [
+        u.src[0].src[1] for u in program.src if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.PARAM
+    ]
 
 
 @dy.kernel

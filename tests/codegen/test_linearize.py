@@ -37,7 +37,7 @@ from tests.programs import column, memory
 @dy.kernel
 def invariant(a: Rows[f32], n: i32 = 3, x: f32 = 2.0) -> Rows[f32]:
     total = a.sample()
-    for k in range(n):
+    for _ in range(n):
         total = total + dy.sqrt(x) * a.sample()
     return total
 
@@ -94,7 +94,9 @@ def word(slot: int, *deps: Uop) -> Uop:
 
 def test_a_register_that_nothing_reads_loses_its_stores() -> None:
     i = column()
-    loop = range_(size=const_of_dtype(int32, 3), axis=5, kind=AxisType.LOOP, dtype=int32, parents=[i])
+    loop = range_(
+        size=const_of_dtype(int32, 3), axis=5, kind=AxisType.LOOP, dtype=int32, parents=[i]
+    )
     one = const_of_dtype(int32, 1)
     stores = []
     for slot in (0, 1):

@@ -46,7 +46,7 @@ def uniform_loop(a: Rows[f32], n: i32 = 4) -> Rows[f32]:
 def divergent_loop(a: Rows[f32]) -> Rows[i32]:
     x = a.sample()
     n = 0
-    for k in range(100):
+    for _ in range(100):
         if x > 50.0:
             break
         x = x + x

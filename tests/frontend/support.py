@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import itertools
 import sys
@@ -18,6 +19,7 @@ from dynamis.kernel.module import Shape
 _serial = itertools.count()
 
 
+@functools.lru_cache(maxsize=64)
 def compiled(function: Callable[..., Any], budget: int | None = None) -> Module:
     """The module of a function, which is valid and survives its text."""
     assert isinstance(function, FunctionType)

@@ -13,9 +13,9 @@ from dynamis.kernel.interpret import InvalidRun
 from dynamis.kernel.module import Block, Function, Instruction
 from dynamis.kernel.types import Type
 from tests.kernel.strategies import (
-    PLAIN,
     BINARY_FORMS,
     INTRINSIC_FORMS,
+    PLAIN,
     UNARY_FORMS,
     random_module,
     random_run,

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from dynamis.dtype import Val, bool_, float32, int32, int64, uint8, uint32
-from dynamis.uop import Op, Ops, Uop, UopError, alu_binary, alu_ternary, alu_unary, bitcast, cast
-from dynamis.uop import evaluate
+from dynamis.uop import (
+    Op,
+    Ops,
+    Uop,
+    UopError,
+    alu_binary,
+    alu_ternary,
+    alu_unary,
+    bitcast,
+    cast,
+    evaluate,
+)
 from tests.programs import map_ast, run_ast
 
 NUMPY = {
@@ -51,8 +61,7 @@ UNARY: list[tuple[Op, Val]] = [
     *((Ops.NEG, d) for d in INTEGERS),
 ]
 CASTS = [
-    (a, b)
-    for a, b in itertools.permutations((float32, int32, uint32, int64, uint8, bool_), 2)
+    (a, b) for a, b in itertools.permutations((float32, int32, uint32, int64, uint8, bool_), 2)
 ]
 
 
@@ -73,7 +82,7 @@ def check(body, sources: list[Val], result: Val, rows: list[tuple[float, ...]], 
     for width in (1, 8):
         out = np.zeros(len(rows), NUMPY[result])
         run_ast(root, [*columns, out], width)
-        assert same_words(out, want), (width, [r for r, g, w in zip(rows, out, want) if g != w])
+        assert same_words(out, want), width
 
 
 @pytest.mark.parametrize(("op", "dtype"), BINARY, ids=lambda x: getattr(x, "name", str(x)))

@@ -1,4 +1,4 @@
-"""Bounds hold every value a node can take, under wrap-around too, and are tight where it matters."""
+"""Bounds hold every value that a node can take, under wrap-around too."""
 
 from __future__ import annotations
 

@@ -67,14 +67,17 @@ def test_listings_of_programs_and_lists_keep_their_order() -> None:
 @pytest.mark.parametrize(
     ("u", "text"),
     [
-        (a + b * c, "a+b*c"), ((a + b) * c, "(a+b)*c"), (a - (b - c), "a-(b-c)"), (a - b - c, "a-b-c"),
-        (a // (b * c), "a//(b*c)"), (a * b % c, "a*b%c"), ((a & b) | c, "a&b|c"), (a & (b | c), "a&(b|c)"),
-        ((a << b) >> c, "a<<b>>c"), (a ^ b, "a^b"), ((a < b) & t, "(a<b)&t"), (-(a + b), "-(a+b)"),
+        (a + b * c, "a+b*c"), ((a + b) * c, "(a+b)*c"), (a - (b - c), "a-(b-c)"),
+        (a - b - c, "a-b-c"), (a // (b * c), "a//(b*c)"), (a * b % c, "a*b%c"),
+        ((a & b) | c, "a&b|c"), (a & (b | c), "a&(b|c)"), ((a << b) >> c, "a<<b>>c"),
+        (a ^ b, "a^b"), ((a < b) & t, "(a<b)&t"), (-(a + b), "-(a+b)"), (a.ne(b), "a!=b"),
         (t.where(a, b) + c, "(a if t else b)+c"), (a.maximum(b), "max(a, b)"),
-        (replace(a + b, op=Ops.CDIV), "cdiv(a, b)"), (a.cast(int64), "(i64)a"), (f.bitcast(int32), "bitcast<i32>(f)"),
-        (f / 0.1, "f/0.10000000149011612"), (const_float(1e300), "inf"), (stack([a, b]), "{a, b}"),
-        (index(ptr=memory(), idxs=[a + b]), "param0[a+b]"), (variable(name="n", min_val=0, max_val=1), "n"),
-        (range_(size=4, axis=3, kind=AxisType.LOOP, sub=[1]), "L3_1"), (a.ne(b), "a!=b"),
+        (replace(a + b, op=Ops.CDIV), "cdiv(a, b)"), (a.cast(int64), "(i64)a"),
+        (f.bitcast(int32), "bitcast<i32>(f)"), (f / 0.1, "f/0.10000000149011612"),
+        (const_float(1e300), "inf"), (stack([a, b]), "{a, b}"),
+        (index(ptr=memory(), idxs=[a + b]), "param0[a+b]"),
+        (variable(name="n", min_val=0, max_val=1), "n"),
+        (range_(size=4, axis=3, kind=AxisType.LOOP, sub=[1]), "L3_1"),
     ],
 )  # fmt: skip
 def test_expressions(u: Uop, text: str) -> None:

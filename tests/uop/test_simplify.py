@@ -51,13 +51,15 @@ def number(v: int) -> Uop:
     [
         ((i + 1) + 2, i + 3), ((i + 1) - (j - 2), (i - j) + 3), (i - i + j, j), (i * 2 + i, i * 3),
         ((i + 2) * 4, i * 4 + 8), (5 - (3 - i), i + 2), (-(i - j), j - i), ((i ^ 5) ^ 5, i),
-        ((n * 8 + 3) // 4, n * 2), ((n * 8 + 3) % 4, number(3)), (n % 128, n), (n // 128, number(0)),
+        ((n * 8 + 3) // 4, n * 2), ((n * 8 + 3) % 4, number(3)), (n % 128, n),
+        (n // 128, number(0)),
         (n < 101, const_bool(True)), (n.maximum(0), n), (n.maximum(200), number(200)),
         ((n + 5) < 10, n < 5), ((i + 5).eq(7), i.eq(2)), (i.cast(int64) < 5, i < 5),
         ((t & u) & t, t & u), (t.logical_not().logical_not(), t), (t.where(i, i), i),
         (t.cast(int32).ne(0), t), (t.logical_not().where(i, j), t.where(j, i)),
         (i.cast(bool_), i.ne(0)), (i.eq(j).logical_not(), i.ne(j)), (f / 4.0, f * 0.25),
-        ((lanes + 1) + i, (i + 1) + lanes), ((i + lanes) + 3, (i + 3) + lanes), (lanes + i, i + lanes),
+        ((lanes + 1) + i, (i + 1) + lanes), ((i + lanes) + 3, (i + 3) + lanes),
+        (lanes + i, i + lanes),
         (index(ptr=stack([i, j]), idxs=[number(0) + 1]), j),
     ],
 )  # fmt: skip

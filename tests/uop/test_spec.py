@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
-from dynamis.dtype import AddrSpace, Ptr, Val, bool_, float32, int8, int32, int64, uint32, void
+from dynamis.dtype import AddrSpace, Dtype, Ptr, bool_, float32, int8, int32, int64, uint32, void
 from dynamis.errors import DynamisError
 from dynamis.uop import (
     AxisType,
     Const,
+    Group,
     KernelInfo,
     Ops,
     Spec,
@@ -55,7 +58,7 @@ reg = buffer(slot=0, dtype=Ptr.create(int32, addrspace=AddrSpace.REG, size=1))
 two, three = (stack([const_of_dtype(int32, k) for k in range(n)]) for n in (2, 3))
 
 
-def raw(op: Op, dtype: Val, *src: Uop, arg: object = None) -> Uop:
+def raw(op: Op, dtype: Dtype, *src: Uop, arg: object = None) -> Uop:
     return replace(x, op=op, dtype=dtype, src=src, arg=arg)
 
 
@@ -81,7 +84,7 @@ def test_legal_at_every_stage(u: Uop) -> None:
 ILLEGAL = [
     ("sink", raw(Ops.SINK, int8)), ("sink", raw(Ops.SINK, void, arg="text")),
     ("group", raw(Ops.GROUP, void, x, x)), ("after", raw(Ops.AFTER, float32, x)),
-    ("after", raw(Ops.AFTER, float32, x, s)), ("after", raw(Ops.AFTER, int8, reg, s)),
+    ("after", raw(Ops.AFTER, float32, x + 1.0, s)), ("after", raw(Ops.AFTER, int8, reg, s)),
     ("param", raw(Ops.PARAM, int8)), ("param", raw(Ops.PARAM, int8, noop(), arg="n")),
     ("buffer", raw(Ops.BUFFER, int8)),
     ("buffer", buffer(slot=0, dtype=memory().dtype)), ("const", raw(Ops.CONST, int8)),
@@ -109,7 +112,7 @@ ILLEGAL = [
     ("load", load(src=index(ptr=memory(), idxs=[two]), alt=x, gate=three < 1)),
     ("store", raw(Ops.STORE, int8, place, x)), ("store", store(dst=x, value=x)),
     ("store", store(dst=place, value=i)), ("store", store(dst=place, value=x, gate=i)),
-    ("store", store(dst=place, value=x, gate=three < two)),
+    ("store", store(dst=index(ptr=memory(), idxs=[two]), value=x, gate=three < 1)),
     ("break", raw(Ops.BREAK, void, b)), ("break", raw(Ops.BREAK, void, i, r)),
     ("break", raw(Ops.BREAK, void, b, s)), ("break", raw(Ops.BREAK, int8, b, r)),
     ("known-op", raw(Ops.IF, void, b, place)), ("known-op", raw(Ops.WAIT, void)),
@@ -123,6 +126,16 @@ ILLEGAL = [
 def test_illegal_nodes_are_refused_by_the_named_rule(rule: str, u: Uop) -> None:
     with pytest.raises(SpecError, match=f"kernel rule '{rule}'"):
         spec_kernel.verify(u)
+
+
+@pytest.mark.parametrize("op", Group.all, ids=lambda op: op.name)
+def test_nodes_without_sources_are_legal_or_refused(op: Op) -> None:
+    for dtype in (void, float32, bool_.vec(2), memory().dtype):
+        for arg in (None, "text"):
+            for u in (bare := raw(op, dtype, arg=arg), raw(op, dtype, bare)):
+                for spec in (spec_shared, spec_kernel, spec_program):
+                    with contextlib.suppress(SpecError):
+                        spec.verify(u)
 
 
 def test_every_rule_of_the_specs_is_tested() -> None:

@@ -138,9 +138,9 @@ def test_context_reaches_the_action() -> None:
 
 
 def test_matchers_are_joined_in_order() -> None:
-    first, second = PatternMatcher([(-x, lambda x: x)]), PatternMatcher([(-x, lambda x: -(-x))])
+    first, second = PatternMatcher([(-x, lambda x: x)]), PatternMatcher([(-x, lambda x: x + x)])
     assert (first + second).rewrite(-a) is a
-    assert (second + first).rewrite(-a) is -(-a)
+    assert (second + first).rewrite(-a) is a + a
 
 
 def test_malformed_rules_are_refused_when_made() -> None:
@@ -154,13 +154,15 @@ def test_malformed_rules_are_refused_when_made() -> None:
 
 def test_compiled_matcher_agrees_with_the_patterns() -> None:
     patterns = [
-        UPat(Ops.STACK, src=(x, y), allow_any_len=True), UPat(Ops.STACK, src=[x, y, UPat.cvar("k")]),
+        UPat(Ops.STACK, src=(x, y), allow_any_len=True),
+        UPat(Ops.STACK, src=[x, y, UPat.cvar("k")]),
         UPat(Ops.STACK, src=UPat(Ops.PARAM), name="x"), (x + 1) + y, (x + y) + (x + z),
         UPat((Ops.ADD, Ops.MUL), src=(x, UPat.const(True))), UPat(Ops.PARAM, arg=a.arg, name="x"),
         UPat.var("x", int32.vec(4)) + y, x.where(y, y),
     ]  # fmt: skip
     nodes = [
-        stack([a, b]), stack([a, b, c]), stack([a, const_of_dtype(int32, 1), c]), stack([a + b]), a, b,
+        stack([a, b]), stack([a, b, c]), stack([a, const_of_dtype(int32, 1), c]), stack([a + b]),
+        a, b,
         (a + 1) + b, 1 + (a + 1), (a + b) + (b + c), (a + b) + (c + c), (a < b) * const_bool(True),
         leaf("v", int32.vec(4)) + leaf("v", int32.vec(4)), (a < b).where(c, c), (a < b).where(c, a),
     ]  # fmt: skip

@@ -31,8 +31,8 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     verify = bool(os.environ.get("DYNAMIS_VERIFY"))
     if verify:
         type_verify(root, spec_kernel)
-    root, lane = split_domain(simplify(root), options.width)
-    root = bind_threads(root)
+    root, lane = split_domain(root, options.width)
+    root = simplify(bind_threads(root))
     if lane is not None:
         root = vectorize(root, lane)
     root = prune_registers(simplify(decompose(root)))

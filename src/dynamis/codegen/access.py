@@ -7,9 +7,10 @@ accesses at constant offsets from one address. Everything else is a gather.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
-from ..uop import Ops, Uop, cast, const_of_dtype, index, replace, shape, stack, toposort
+from ..uop import Ops, Uop, cast, const_like, index, max_shape, replace, shape, stack, toposort
 from ..uop.shape import shape_or_none
 
 
@@ -31,8 +32,8 @@ def class_accesses(root: Uop) -> Uop:
         if u.dtype.is_int and (found := _affine(made, known)) is not None:
             known[made] = found
         if u.op is Ops.INDEX and len(shape(u)) == 1 and src[1] in known:
-            form, lanes = known[src[1]], int(shape(u)[0])
-            offsets = [const_of_dtype(src[1].dtype, form.step * n) for n in range(lanes)]
+            form, lanes = known[src[1]], max_shape(u)[0]
+            offsets = [const_like(src[1], form.step * n) for n in range(lanes)]
             new[u] = index(ptr=src[0], idxs=[form.base + stack(offsets)])
     return new[root]
 
@@ -44,7 +45,7 @@ def _affine(u: Uop, known: dict[Uop, Affine]) -> Affine | None:
     match u.op:
         case Ops.STACK if all(s.op is Ops.CONST for s in u.src):
             values = [int(s.arg.value) for s in u.src]
-            steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+            steps = {b - a for a, b in itertools.pairwise(values)}
             return Affine(u.src[0], steps.pop()) if len(steps) == 1 else None
         case Ops.ADD | Ops.SUB if u.src[0] in known and u.src[1] in known:
             a, b = known[u.src[0]], known[u.src[1]]

@@ -1,7 +1,8 @@
 """Dead registers and idle loops: stores to words that nothing real ever reads are dropped.
 
 A register is live when a load of it reaches memory, a break, a loop's size, or a live register's
-store. Loop-carried values that are never used, and counters nobody asks for, go away here, and so does a loop in which nothing is left to do.
+store. Loop-carried values that are never used, and counters nobody asks
+for, go away here, and so does a loop in which nothing is left to do.
 """
 
 from __future__ import annotations

@@ -9,7 +9,10 @@ the overlap computes the same words twice. Hence every segment must hold at leas
 
 from __future__ import annotations
 
-from ..dtype import AddrSpace, int32, int64
+import dataclasses
+from dataclasses import dataclass
+
+from ..dtype import AddrSpace, Val, int32, int64
 from ..uop import (
     AxisType,
     Ops,
@@ -18,14 +21,19 @@ from ..uop import (
     alu_binary,
     cast,
     const_of_dtype,
+    end_,
+    group,
     param,
     range_,
+    ranges,
     replace,
     stack,
     substitute,
     toposort,
 )
 from ..uop.abi import CORE_ID
+from .interior import clamped_reads, interior_columns
+from .vectorize import is_register, storage_of
 
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
@@ -50,56 +58,128 @@ def domain_ranges(root: Uop) -> list[Uop]:
 
 
 def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
-    """The AST over block, unit and step ranges, and its lane range (None for one lane)."""
+    """The AST over block, unit and step ranges, and its lane range (None for one lane).
+
+    With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
+    reads are at plain offsets from the column (``interior.py``).
+    """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 2:
         raise UopError(f"a kernel AST has one or two domain ranges, not {len(domain)}")
-    column = domain[-1]
-    columns = cast(src=column.src[0], dtype=int64)
-    limit = 2**62
-    block = range_(
-        size=runtime_scalar("blocks", 1, limit), axis=_AXIS, kind=AxisType.THREAD, dtype=int64
-    )
-    segments = runtime_scalar("segments", 1, 2**31)
-    per_block = runtime_scalar("unit_block", 1, limit)
-    first = block * per_block
-    left = runtime_scalar("units", 1, limit) - first
-    count = (left < per_block).where(left, per_block)
-    unit = range_(size=count, axis=_AXIS + 1, kind=AxisType.LOOP, dtype=int64, parents=[block])
-    row = _quotient(first + unit, segments)
-    segment = first + unit - row * segments
-    begin = cast(src=_quotient(segment * columns, segments), dtype=int32)
-    stop = cast(src=_quotient((segment + 1) * columns, segments), dtype=int32)
-    length = stop - begin
-    steps = _quotient(length + (width - 1), const_of_dtype(int32, width))
-    step = range_(size=steps, axis=_AXIS + 2, kind=AxisType.LOOP, dtype=int32, parents=[unit])
-    inside, lane = step, None
-    if width > 1:
-        start, last = step * width, length - width
-        inside = (last < start).where(last, start)
-        lane = range_(size=width, axis=_AXIS + 3, kind=AxisType.UPCAST, dtype=int32)
-    place = begin + inside
-    mapping = [(column, place if lane is None else place + lane)]
-    if len(domain) == 2:
-        mapping.append((domain[0], cast(src=row, dtype=int32)))
-    opened = [block, unit, step] if lane is None else [block, unit, step, lane]
-    return _reclose(root, domain, opened, mapping), lane
-
-
-def _quotient(a: Uop, b: Uop) -> Uop:
-    return alu_binary(op=Ops.CDIV, lhs=a, rhs=b)
-
-
-def _reclose(
-    root: Uop, domain: list[Uop], opened: list[Uop], mapping: list[tuple[Uop, Uop]]
-) -> Uop:
-    """``root`` with the domain's values replaced, its END closing ``opened`` instead."""
     ends = [u for u in toposort(root) if u.op is Ops.END and set(u.src[1:]) == set(domain)]
     if len(ends) != 1:
         raise UopError("a kernel AST closes its domain ranges in one END")
     (closing,) = ends
-    body = substitute(mapping, closing.src[0])
-    return substitute([(closing, replace(closing, src=(body, *opened)))], root)
+    body, column = closing.src[0], domain[-1]
+    cut = _Cut.of(column, width)
+    rows = [(domain[0], cast(src=cut.row, dtype=int32))] if len(domain) == 2 else []
+    reads = clamped_reads(body, column) if width > 1 else []
+    lane = _range(width, 4, AxisType.UPCAST, int32) if width > 1 else None
+    lanes = [] if lane is None else [lane]
+
+    def closed(step: Uop, place: Uop, body: Uop) -> Uop:
+        place = place if lane is None else place + lane
+        value = substitute([(column, place), *rows], body)
+        return end_(value=value, ranges=[step, *lanes])
+
+    if not reads:
+        step = _range(cut.steps, 2, AxisType.LOOP, int32, cut.unit)
+        done = closed(step, cut.place(step), body)
+    else:
+        first, stop = (substitute(rows, u) for u in interior_columns(reads, cut.columns))
+        before, inside = cut.interior(first, stop)
+        step = _range(cut.steps - inside, 2, AxisType.LOOP, int32, cut.unit)
+        skipped = (step < before).where(0, inside)
+        border = closed(step, cut.place(step + skipped), body)
+        step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
+        plain = substitute([(read.clamp, read.plain) for read in reads], body)
+        place = cut.begin + (before + step) * width
+        done = group([border, closed(step, place, _copied(plain, root))])
+    done = end_(value=done, ranges=[cut.block, cut.unit])
+    return substitute([(closing, done)], root), lane
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """One unit of the domain: its ranges, its row, and its columns ``begin`` and ``length``."""
+
+    block: Uop
+    unit: Uop
+    row: Uop
+    columns: Uop
+    begin: Uop
+    length: Uop
+    width: int
+
+    @staticmethod
+    def of(column: Uop, width: int) -> _Cut:
+        columns = cast(src=column.src[0], dtype=int64)
+        limit = 2**62
+        block = _range(runtime_scalar("blocks", 1, limit), 0, AxisType.THREAD, int64)
+        segments = runtime_scalar("segments", 1, 2**31)
+        per_block = runtime_scalar("unit_block", 1, limit)
+        before = block * per_block
+        left = runtime_scalar("units", 1, limit) - before
+        count = (left < per_block).where(left, per_block)
+        unit = _range(count, 1, AxisType.LOOP, int64, block)
+        row = _quotient(before + unit, segments)
+        segment = before + unit - row * segments
+        begin = cast(src=_quotient(segment * columns, segments), dtype=int32)
+        stop = cast(src=_quotient((segment + 1) * columns, segments), dtype=int32)
+        return _Cut(block, unit, row, columns, begin, stop - begin, width)
+
+    @property
+    def steps(self) -> Uop:
+        """Steps of ``width`` columns that cover the unit."""
+        return _quotient(self.length + (self.width - 1), const_of_dtype(int32, self.width))
+
+    def place(self, step: Uop) -> Uop:
+        """The first column of a step, the last step shifted back."""
+        if self.width == 1:
+            return self.begin + step
+        start, last = step * self.width, self.length - self.width
+        return self.begin + (last < start).where(last, start)
+
+    def interior(self, first: Uop, stop: Uop) -> tuple[Uop, Uop]:
+        """How many steps come before, and lie whole within, the columns first … stop - 1."""
+        width = const_of_dtype(int64, self.width)
+        zero = const_of_dtype(int64, 0)
+        begin, length, steps = (
+            cast(src=u, dtype=int64) for u in (self.begin, self.length, self.steps)
+        )
+        before = _quotient((first - begin).maximum(zero) + (self.width - 1), width)
+        before = (steps < before).where(steps, before)
+        stop = (begin + length < stop).where(begin + length, stop)
+        inside = _quotient((stop - (begin + before * width)).maximum(zero), width)
+        return cast(src=before, dtype=int32), cast(src=inside, dtype=int32)
+
+
+def _range(size: Uop | int, axis: int, kind: AxisType, dtype: Val, *parents: Uop) -> Uop:
+    return range_(size=size, axis=_AXIS + axis, kind=kind, dtype=dtype, parents=parents)
+
+
+def _copied(body: Uop, root: Uop) -> Uop:
+    """``body`` with loops and registers of its own, but for registers that outlive an element."""
+    shared = {storage_of(u.src[0]) for u in toposort(root) if u.op is Ops.STORE and _is_outer(u)}
+    new: dict[Uop, Uop] = {}
+    for u in toposort(body):
+        src = tuple(new[s] for s in u.src)
+        arg = u.arg
+        if u.op is Ops.RANGE and arg.kind is AxisType.LOOP:
+            arg = dataclasses.replace(arg, axis=arg.axis + 2 * _AXIS)
+        elif is_register(u) and u not in shared:
+            arg = dataclasses.replace(arg, slot=arg.slot + _AXIS)
+        new[u] = replace(u, src=src, arg=arg)
+    return new[body]
+
+
+def _is_outer(store: Uop) -> bool:
+    """Whether a register's store happens outside the element: before its ranges open."""
+    return not any(r.arg.kind is AxisType.GLOBAL for r in ranges(store))
+
+
+def _quotient(a: Uop, b: Uop) -> Uop:
+    return alu_binary(op=Ops.CDIV, lhs=a, rhs=b)
 
 
 def bind_threads(root: Uop) -> Uop:

@@ -22,12 +22,12 @@ from ..uop import (
     break_,
     buffer,
     const_bool,
+    const_like,
     const_of_dtype,
     end_,
     group,
     index,
     load,
-    range_,
     ranges,
     replace,
     stack,
@@ -158,7 +158,8 @@ class _Vectorizer:
             case Ops.STORE if is_register(storage_of(u.src[0])):
                 return self._store(u, src)
             case Ops.END:
-                exits = [loop.exit for r in u.src[1:] if (loop := self.loops.get(r)) and loop.exit]
+                closed = [self.loops[r] for r in u.src[1:] if r in self.loops]
+                exits = [loop.exit for loop in closed if loop.exit is not None]
                 value = group([src[0], *exits]) if exits else src[0]
                 return end_(value=value, ranges=[r for r in src[1:] if r is not self.lanes])
             case _:
@@ -183,8 +184,8 @@ class _Vectorizer:
         if varies:
             if u.src[0].vmax >= 2**31:
                 raise UopError("a loop of varying length needs a bounded size")
-            size = const_of_dtype(u.dtype, int(u.src[0].vmax))
-        opened = range_(size=size, axis=u.arg.axis, kind=u.arg.kind, dtype=u.dtype, parents=src[1:])
+            size = const_like(u, int(u.src[0].vmax))
+        opened = replace(u, src=(size, *src[1:]))
         before = load(src=self._mask_word(mask, [init, opened]))
         if varies:
             before = before & (opened < src[0])

@@ -14,10 +14,11 @@ from ..kernel.op import Call, Extract
 from . import surface
 from .diagnostics import suggestion
 from .draft import Build
+from .expressions import LATER
 from .maths import PYTHON_FUNCTIONS
 from .reads import CONTEXT, Reads
 from .surface import VALUE_TYPES, KernelFunction
-from .values import Operand, Several
+from .values import IntLiteral, NotAConstant, Operand, Several, literal_of
 
 _INSTEAD = {
     "print": "dynamis trace, to see the values of an element",
@@ -72,7 +73,11 @@ class Calls(Reads):
             self.unit.recursion(self, node.func, wrapped)
         last = text.rpartition(".")[2]
         hint = _INSTEAD.get(last, "")
-        if not hint and last in surface.__all__:
+        if last in LATER:
+            hint = f"{last} is not in this version"
+        elif isinstance(wrapped, FunctionType):
+            hint = "put what both need into a plain function, and call that"
+        elif not hint and last in surface.__all__:
             hint = f"dy.{last}"
         elif not hint and callable(target):
             close = suggestion(last, surface.__all__)
@@ -124,7 +129,7 @@ class Calls(Reads):
             if w in given:
                 operands[w] = done[given[w]]
             elif w in helper.defaults:
-                operands[w] = self.constant(node, helper.defaults[w])
+                operands[w] = self._default(node, name, w, helper.defaults[w])
             else:
                 self._argument_count(node, name, wanted, len(given), node)
         refs, target = self.unit.specialise(self, helper, operands, places)
@@ -143,6 +148,19 @@ class Calls(Reads):
                 for k, ty in enumerate(target.parts)
             )
         )
+
+    def _default(self, node: ast.Call, name: str, argument: str, obj: object) -> Operand:
+        try:
+            found = literal_of(obj)
+        except NotAConstant as error:
+            self.fail(
+                node,
+                f"the default of {argument} of {name} cannot be used: {error}",
+                found=repr(obj),
+                expected="a number, a bool or a vector",
+                hint=f"{ast.unparse(node.func)}(…, {argument}=…)",
+            )
+        return IntLiteral(found) if isinstance(found, int) else self.const(node, found)
 
 
 def _extractor(k: int) -> Build:

@@ -82,6 +82,9 @@ class KernelError(DynamisError):
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """The candidate closest to ``name`` in spelling, or nothing."""
-    close = difflib.get_close_matches(name, sorted(set(candidates) - {name}), n=1, cutoff=0.6)
+    """The candidate closest to ``name`` in spelling, or nothing; of two letters, a beginning."""
+    others = sorted(set(candidates) - {name})
+    if len(name) < 3:
+        return next((c for c in others if len(name) == 2 and c.startswith(name)), "")
+    close = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
     return close[0] if close else ""

@@ -50,6 +50,14 @@ _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Starred: ("unpacking with *", "write the values out one by one"),
     ast.Slice: ("a slice", "a swizzle, like v.xy"),
 }
+# fmt: off
+LATER = frozenset([
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
+    "log", "log2", "pow", "popcount", "clz", "ctz", "rotl", "rotr", "mulhi", "umulhi",
+    "time", "clock", "pointer", "key",
+])
+# fmt: on
+"""Functions that kernels are to have and do not have yet."""
 
 
 class Expressions(Operators):
@@ -202,16 +210,19 @@ class Expressions(Operators):
 
     def _unknown_attribute(self, node: ast.Attribute, owner: object) -> NoReturn:
         text = ast.unparse(node.value)
+        place = self.source.attribute_span(node)
         if not hasattr(owner, "__spec__"):
             self.fail(
-                node,
+                place,
                 f"{text} is a {type(owner).__name__}: kernels read attributes of modules only",
                 found=ast.unparse(node),
                 hint="put the value in a constant of its own: NAME = …",
             )
         close = suggestion(node.attr, dir(owner))
         hint = f"{text}.{close}" if close else ""
-        self.fail(node, f"{text} has no {node.attr}", found=ast.unparse(node), hint=hint)
+        if node.attr in LATER and hasattr(owner, "vec2"):
+            hint = f"{node.attr} is not in this version"
+        self.fail(place, f"{text} has no {node.attr}", found=ast.unparse(node), hint=hint)
 
     def constant(self, node: ast.expr, obj: object) -> Operand:
         """A host object as a constant of the kernel."""
@@ -256,7 +267,7 @@ class Expressions(Operators):
             node.attr, f"{name}.{close}" if close else ""
         )
         self.fail(
-            node,
+            self.source.attribute_span(node),
             f"a port has no value {node.attr}",
             found=f"{name}.{node.attr}",
             expected="count, size, sample() or at(p)",
@@ -275,16 +286,17 @@ class Expressions(Operators):
         if ty.is_vector and where is not None and max(where) < ty.lanes:
             return where
         lanes = ty.lanes
+        place = self.source.attribute_span(node)
         if not ty.is_vector:
             self.fail(
-                node,
+                place,
                 f"{spell(ty)} has no parts",
                 found=f".{letters} of {spell(ty)}",
                 expected="a vector before the dot",
             )
         letters_there = f"{'xyzw'[:lanes]} or {'rgba'[:lanes]}"
         self.fail(
-            node,
+            place,
             f"{spell(ty)} has no component {letters}",
             found=f".{letters}",
             expected=f"one to four letters of {letters_there}, not mixed",

@@ -12,7 +12,7 @@ import builtins
 import math
 from typing import NoReturn
 
-from ..kernel.tables import SIGNATURES, BinaryOp
+from ..kernel.tables import SIGNATURES, BinaryOp, Rule
 from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import Type, vector_of
 from .diagnostics import suggestion
@@ -133,12 +133,11 @@ class Maths(Expressions):
             if not floats and kind == Type.FLOAT:
                 hint, where = f"i32({text})", side
                 break
-        from_table = surface_rule(op)
         self.fail(
             where,
             f"{op.value} does not take ({found})",
             found=f"{op.value}({found})",
-            expected=f"{op.value}({', '.join(op.argument_names)}): {from_table}",
+            expected=f"{op.value}({', '.join(op.argument_names)}) of {_RULES[SIGNATURES[op].rule]}",
             hint=hint,
         )
 
@@ -278,9 +277,15 @@ class Maths(Expressions):
         return self.select(node, beyond, a.ty, lambda: b.ref, lambda: a.ref)
 
 
-def surface_rule(op: IntrinsicName) -> str:
-    """The typing rule of an intrinsic in the words a user writes types with."""
-    text = SIGNATURES[op].rule.value
-    for old, new in (("Floats", "f32s"), ("Float", "f32"), ("Ints", "i32s"), ("Int", "i32")):
-        text = text.replace(old, new)
-    return text.replace("Vecs", "vectors").replace("Bool", "bool")
+_RULES = {
+    Rule.FLOATS: "f32 or vectors of f32, a scalar standing for all components",
+    Rule.SAME_FLOATS: "f32, or vectors of f32 of one length",
+    Rule.NUMBERS: "numbers of one type, or vectors, a scalar standing for all components",
+    Rule.INT: "i32",
+    Rule.INT_BOOL: "i32",
+    Rule.TO_FLOAT: "f32, i32 or bool",
+    Rule.TO_INT: "f32, i32 or bool",
+    Rule.BITS: "f32",
+    Rule.FROM_BITS: "i32",
+}
+"""What an intrinsic takes, in the words a user writes types with."""

@@ -67,6 +67,8 @@ _CHECKED = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)
 _DIVIDING = (BinaryOp.DIV, BinaryOp.REM)
 _UNSIGNED = (IntrinsicName.UDIV, IntrinsicName.UREM)
 
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+
 
 def _literal(ref: Ref) -> Value | None:
     """The constant that ``ref`` is, if it is one."""
@@ -78,6 +80,11 @@ def _literal(ref: Ref) -> Value | None:
 def _known_numbers(ref: Ref) -> tuple[float | int | bool, ...] | None:
     value = _literal(ref)
     return value.numbers if isinstance(value, Value) else None
+
+
+def _float_cast(ty: Type) -> str:
+    """The conversion of ``ty`` to floats."""
+    return spell(vector_of(Type.FLOAT, ty.lanes))
 
 
 class Operators(Builder):
@@ -164,13 +171,18 @@ class Operators(Builder):
             self.fail(node, "@ has no meaning here", hint="dy.dot(a, b) for vectors")
         if isinstance(op, ast.Div) and {t.component for t in pair} == {Type.INT}:
             x, y = (ast.unparse(s) for s in sides)
-            cast = "f32" if not left.ty.is_vector else f"vec{left.ty.lanes}"
+            casts = [
+                text if isinstance(operand, IntLiteral) else f"{_float_cast(value.ty)}({text})"
+                for text, operand, value in ((x, a, left), (y, b, right))
+            ]
+            if casts == [x, y]:
+                casts[0] = f"{x}.0"
             self.fail(
                 node,
                 "/ of two whole numbers",
                 found=f"{spell(left.ty)} / {spell(right.ty)}",
                 hint=f"{x} // {y} (floors), dy.div({x}, {y}) (truncates), "
-                f"or {cast}({x}) / {cast}({y})",
+                f"or {casts[0]} / {casts[1]}",
             )
         if type(op) in _BOOLS and pair == (Type.BOOL, Type.BOOL):
             return Type.BOOL, left, right
@@ -195,8 +207,7 @@ class Operators(Builder):
             hint = f"i32({ast.unparse(sides[k])}) or f32({ast.unparse(sides[k])}) for 0 or 1"
         elif set(kinds) == {Type.FLOAT, Type.INT}:
             k = kinds.index(Type.INT)
-            cast = spell(vector_of(Type.FLOAT, (a, b)[k].lanes))
-            hint = f"{cast}({ast.unparse(sides[k])})"
+            hint = f"{_float_cast((a, b)[k])}({ast.unparse(sides[k])})"
         elif a.is_vector and b.is_vector:
             hint = "give both sides one length, by a swizzle (v.xy) or a constructor"
         self.fail(

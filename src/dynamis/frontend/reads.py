@@ -109,7 +109,7 @@ class Reads(Maths):
         name = node.func.attr
         if not isinstance(operand, PortOperand):
             self.fail(
-                node.func,
+                self.source.attribute_span(node.func),
                 f"{describe(operand)} has no method {name}",
                 found=ast.unparse(node.func),
                 hint=f"dy.{name}(…)" if name in surface.__all__ else "",
@@ -134,7 +134,7 @@ class Reads(Maths):
         known = {"linear": "interpolated reads are not in this version; at(p) reads one element"}
         close = suggestion(name, ["sample", "at", "count", "size"])
         self.fail(
-            node.func,
+            self.source.attribute_span(node.func),
             f"a port has no method {name}",
             found=ast.unparse(node.func),
             expected="sample(), at(p), count or size",

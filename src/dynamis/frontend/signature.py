@@ -11,7 +11,7 @@ import ast
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..kernel.module import Param, Port, PortType, Shape
@@ -112,12 +112,10 @@ def port_type(source: SourceFunction, obj: object, at: Node) -> PortType | None:
         base, arguments = obj.base, obj.arguments
     else:
         base, arguments = typing.get_origin(obj), typing.get_args(obj)
-    if obj in _bare_ports() or base not in _SHAPES:
-        if obj in _bare_ports():
-            name = _SHAPES[obj].value
-            source.fail(
-                at, f"{name} of what?", found=name, expected=f"{name}[T]", hint=f"{name}[f32]"
-            )
+    if obj is Rows or obj is Grid:
+        name = _SHAPES[obj].value
+        source.fail(at, f"{name} of what?", found=name, expected=f"{name}[T]", hint=f"{name}[f32]")
+    if base is not Rows and base is not Grid:
         return None
     elements = [value_type(a) for a in arguments]
     for k, a in enumerate(arguments):
@@ -132,10 +130,6 @@ def port_type(source: SourceFunction, obj: object, at: Node) -> PortType | None:
             expected=_VALUE_WORDS,
         )
     return PortType(elements[0], _SHAPES[base])
-
-
-def _bare_ports() -> Sequence[object]:
-    return (Rows, Grid)
 
 
 def parameters(source: SourceFunction) -> list[ast.arg]:

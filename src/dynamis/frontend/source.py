@@ -78,10 +78,18 @@ class SourceFunction:
             return Span(self.file, line, column, self._column(line, node.end_col_offset))
         return Span(self.file, line, column, max(column + 1, len(self._text(line))))
 
+    def attribute_span(self, node: Node) -> Span:
+        """Where the name after the dot of an attribute stands; of other nodes, the whole."""
+        if not isinstance(node, ast.Attribute) or node.end_col_offset is None:
+            return self.span(node)
+        line = (node.end_lineno or node.lineno) + self._offset
+        end = self._column(line, node.end_col_offset)
+        return Span(self.file, line, end - len(node.attr), end)
+
     def name_span(self) -> Span:
         """Where the function's own name stands."""
         span = self.span(self.tree)
-        column = self._text(span.line).find(self.tree.name, span.column)
+        column = self._text(span.line).find(self.tree.name, span.column + len("def "))
         return Span(self.file, span.line, column, column + len(self.tree.name))
 
     def place(self, where: Node | Span) -> Place:

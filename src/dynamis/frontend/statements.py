@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from ..kernel.tables import BinaryOp
-from ..kernel.types import Type
+from ..kernel.types import Type, vector_of
 from .builder import NEST_LIMIT, RETURNED
 from .calls import Calls
 from .draft import Draft, Ref, Slot
-from .flow import Flow, Leaves, leaves
-from .operators import SYMBOLS
+from .flow import Flow, Leaves, leaves, loaded
+from .operators import ARITHMETIC, SYMBOLS
 from .signature import annotation, value_type
 from .source import Node, SourceFunction
 from .values import Operand, PortOperand, Several, Typed, describe, spell
@@ -69,6 +69,14 @@ class Results:
         return f"a tuple ({types})" if self.several else types
 
 
+def _to_next_exit(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements up to and with the first that may leave."""
+    for k, s in enumerate(statements):
+        if leaves([s]) is not Leaves.NEVER:
+            return statements[: k + 1]
+    return statements
+
+
 class Statements(Calls):
     """Adds statements to expressions."""
 
@@ -89,17 +97,16 @@ class Statements(Calls):
         """Writes statements in order; what follows a way out runs only where it was not taken."""
         rest = list(statements)
         while rest:
-            s = rest.pop(0)
-            if isinstance(s, ast.If):
-                rest = self._if(s, rest)
-            else:
-                rest = self.statement(s, rest)
-            left = self._left(s)
+            left = self._left(rest[0])
             if left is True:
                 return
-            if rest and left is not False:
-                self._guarded(s, left, rest)
-                return
+            if left is not False:
+                part = rest if self.depth < NEST_LIMIT else _to_next_exit(rest)
+                self._guarded(rest[0], left, part)
+                rest = rest[len(part) :]
+                continue
+            s = rest.pop(0)
+            rest = self._if(s, rest) if isinstance(s, ast.If) else self.statement(s, rest)
 
     @abstractmethod
     def loop(self, s: ast.For | ast.While, rest: list[ast.stmt]) -> list[ast.stmt]:
@@ -162,6 +169,8 @@ class Statements(Calls):
 
     def _bind(self, target: ast.Name, value_node: ast.expr, operand: Operand) -> None:
         name = target.id
+        if name == "_" and not any(n.id == "_" for n in loaded([self.source.tree])):
+            return
         if name in self.ports:
             self.fail(
                 target,
@@ -257,23 +266,27 @@ class Statements(Calls):
             self._not_a_target(s.target)
         old = self.expression(s.target)
         value = self.expression(s.value)
+        if isinstance(s.target, ast.Name) and isinstance(value, Typed) and isinstance(old, Typed):
+            self._check_kept(s, s.target.id, old.ty, value.ty)
         result = self.operate(s, s.op, old, value, (s.target, s.value))
-        if isinstance(s.target, ast.Name) and isinstance(result, Typed):
-            known = self.types.get(s.target.id)
-            if known is not None and known != result.ty:
-                symbol = SYMBOLS[type(s.op)]
-                self.fail(
-                    s,
-                    f"{s.target.id} is {spell(known)}, {symbol}= would make it {spell(result.ty)}",
-                    found=spell(result.ty),
-                    expected=spell(known),
-                    hint=f"start it as {spell(result.ty)}(…)",
-                    note=(
-                        f"{s.target.id} is first given its type here",
-                        self.first_assigned[s.target.id],
-                    ),
-                )
         self.store(s.target, result, s.value)
+
+    def _check_kept(self, s: ast.AugAssign, name: str, old: Type, value: Type) -> None:
+        """Refuses ``name op= value`` where the result would be of a wider type than the name."""
+        becomes = vector_of(value.component, max(old.lanes, value.lanes))
+        widened = value.is_vector and old == value.component
+        made_float = (old.component, value.component) == (Type.INT, Type.FLOAT)
+        if not isinstance(s.op, ARITHMETIC) or not (widened or made_float):
+            return
+        start = f"{spell(becomes)}(0)" if becomes.is_vector else "0.0"
+        self.fail(
+            s,
+            f"{name} is {spell(old)}, {SYMBOLS[type(s.op)]}= would make it {spell(becomes)}",
+            found=spell(value),
+            expected=spell(old),
+            hint=f"start it as {spell(becomes)}: {name} = {start}",
+            note=(f"{name} is first given its type here", self.first_assigned[name]),
+        )
 
     def _annotated(self, s: ast.AnnAssign) -> None:
         if not isinstance(s.target, ast.Name):

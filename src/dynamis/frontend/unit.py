@@ -7,6 +7,7 @@ combination of argument types (and of ports, which are no values), callees befor
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -23,12 +24,13 @@ from ..kernel.module import (
     Mode,
     Module,
     PortType,
+    Span,
     capability_of,
 )
 from ..kernel.op import Arg, Construct, Param
 from ..kernel.types import Type
 from .builder import Builder
-from .diagnostics import KernelError
+from .diagnostics import KernelError, Place
 from .draft import Build, Draft, Ref, Slot, may_fail
 from .emit import Emitter, Records, field_name
 from .flow import Flow
@@ -147,6 +149,14 @@ class Unit:
         """The declared signature of a function that ``caller`` calls at ``node``."""
         if function in self._active:
             self.recursion(caller, node.func, function)
+        if function.__name__ == "<lambda>":
+            caller.fail(
+                node.func,
+                f"{ast.unparse(node.func)} is a lambda",
+                found="a lambda",
+                expected="a plain function defined with def",
+                hint=f"def {ast.unparse(node.func)}(…): return …",
+            )
         if function not in self._helpers:
             self._helpers[function] = self._declare(function)
         return self._helpers[function]
@@ -311,22 +321,22 @@ def compile_kernel(
     """
     if not isinstance(function, FunctionType):
         raise DynamisError(f"a kernel is made of a function defined with def, not of {function!r}")
-    if id is None:
-        id = KernelId(function.__name__, 1)
-    elif isinstance(id, str):
+    if isinstance(id, str):
         id = KernelId.parse(id)
     budget = DEFAULT_BUDGET if budget is None else budget
     if not 1 <= budget <= MAX_BUDGET:
         raise DynamisError(f"budget must be from 1 to {MAX_BUDGET}, not {budget}")
     try:
-        return Unit(function).module(id, budget)
+        unit = Unit(function)
+        return unit.module(id or KernelId(function.__name__, 1), budget)
     except KernelError as error:
         # The frames below are the compiler's, of no use to whoever wrote the kernel.
         raise error.with_traceback(None) from None
     except RecursionError:
-        source = SourceFunction(function)
+        code = function.__code__
+        text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
         raise KernelError(
-            f"{source.name} has an expression or blocks nested too deeply",
-            source.place(source.name_span()),
+            f"{function.__name__} has an expression or blocks nested too deeply",
+            Place(Span(code.co_filename, code.co_firstlineno, 0, len(text)), text),
             hint="split it over several statements or helper functions",
         ) from None

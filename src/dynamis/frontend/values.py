@@ -95,7 +95,7 @@ def literal_of(obj: object) -> int | Value:
         return Value.of(Type.FLOAT, x)
     if isinstance(obj, Vector):
         return Value.of(obj.kernel_type, tuple(obj))
-    raise NotAConstant(f"a {type(obj).__name__} is not a number, bool or vector")
+    raise NotAConstant(f"it is of type {type(obj).__name__}, not a number, bool or vector")
 
 
 def constant_of(obj: object, ty: Type) -> Value:

@@ -406,7 +406,7 @@ class _Steps:
     def _look(self, instruction: Instruction, loop: int | None) -> Step:
         """A Look inside a loop is that loop's own: it stands nowhere else in one."""
         run, index = self.run, self.index
-        budget = run.module.manifest.budget
+        budget = run.module.manifest.work_limit
         iteration = 0 if loop is None else 1
 
         def step(_: Frame) -> Words:

@@ -13,7 +13,7 @@ from enum import Enum
 from ..errors import DynamisError
 from .capability import Capabilities
 from .encoding import Encoding
-from .limits import DEFAULT_BUDGET
+from .limits import DEFAULT_BUDGET, MAX_BUDGET
 from .mode import Mode
 from .types import StructDef, Type, Value, type_name
 
@@ -174,6 +174,12 @@ class Manifest:
     outputs: tuple[Port, ...]
     memories: tuple[str, ...] = ()
     budget: int = DEFAULT_BUDGET
+
+    @property
+    def work_limit(self) -> int:
+        """The most iterations an element may run: its budget, but reaching MAX_BUDGET always fails,
+        since no loop with a run-time count goes further."""
+        return min(self.budget, MAX_BUDGET - 1)
 
     def named(self, structs: Sequence[StructDef]) -> NamedManifest:
         """The manifest printed with a module's struct names."""

@@ -558,7 +558,8 @@ class Look(Op):
 @dataclass(frozen=True, slots=True)
 class Lanes(Op):
     """Run ``body`` once for each lane of the group, in lane order, as that lane; yields the array
-    of the lanes' results. A lane that fails is held until the next Meet. Placed only by ``lanes``."""
+    of the lanes' results. A lane that fails is held until the next Meet. Placed only by
+    ``lanes``."""
 
     body: Block
 

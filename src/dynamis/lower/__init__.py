@@ -1,5 +1,6 @@
 """Kernel IR to Uop kernel AST."""
 
-from .kernel import CallClass, KernelAst, lower
+from .host import CallClass
+from .kernel import KernelAst, lower
 
 __all__ = ["CallClass", "KernelAst", "lower"]

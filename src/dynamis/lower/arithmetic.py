@@ -14,7 +14,7 @@ from ..dtype import bool_, float32, float64, int32, int64, uint32
 from ..kernel.fault import FaultKind
 from ..kernel.tables import BinaryOp, Intrinsic, UnaryOp
 from ..kernel.types import Type
-from ..uop import Ops, Uop, alu_binary, alu_ternary, alu_unary, bitcast, cast, const_of_dtype
+from ..uop import Op, Ops, Uop, alu_binary, alu_ternary, alu_unary, bitcast, cast, const_of_dtype
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 DTYPES = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: bool_}
@@ -32,7 +32,7 @@ def i32(x: int) -> Uop:
     return const_of_dtype(int32, x)
 
 
-def _binary(op: Ops) -> Callable[[Uop, Uop], Uop]:
+def _binary(op: Op) -> Callable[[Uop, Uop], Uop]:
     return lambda a, b: alu_binary(op=op, lhs=a, rhs=b)
 
 
@@ -187,7 +187,7 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
         case Intrinsic.FRACT:
             return sub(x, floor(x))
         case Intrinsic.SIGN:
-            one, zero, minus = (const_of_dtype(x.dtype, n) for n in (1, 0, -1))
+            one, zero, minus = (f32(n) if floats else i32(n) for n in (1, 0, -1))
             return where(lt(zero, x), one, where(lt(x, zero), minus, x))
         case Intrinsic.ABS:
             return _magnitude(x) if floats else where(lt(x, i32(0)), neg(x), x)

@@ -8,7 +8,7 @@ and the loop's length. They prove most overflow checks of counters away.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 from ..kernel import op as ir
@@ -32,7 +32,7 @@ Growth = tuple[int, int]
 
 
 def growth(
-    loop: ir.Loop, carried: Type, outer: Mapping[int, Type], structs: Sequence[StructDef]
+    loop: ir.Loop, carried: Type, outer: MutableMapping[int, Type], structs: Sequence[StructDef]
 ) -> list[Growth | None]:
     """(least, most) that an iteration adds to each word of the carried value, or None.
 

@@ -16,10 +16,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
+from ..dtype import bool_, float32, int32
 from ..kernel import op as ir
 from ..kernel.fault import FaultKind
-from ..kernel.module import Block, Function, Instruction, Module, Shape
+from ..kernel.module import Function, Instruction, Module
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, part_at, word_types, words
 from ..kernel.work import counts_work
@@ -33,36 +33,16 @@ from ..uop import (
     const_of_dtype,
     end_,
     group,
-    index,
-    load,
-    param,
     range_,
     ranges,
     sink,
-    stack,
     store,
 )
-from ..uop.abi import RECORD
 from . import arithmetic as word
 from .arithmetic import i32
 from .effects import ZERO, Register, Site, unique
+from .host import CallClass, Host, Words, scalar_param
 from .induction import growth
-
-MAX_ROWS, MAX_AXIS = 2**31 - 1, 2**24
-"""Most elements of a port, and the longest axis of a grid (coordinates are f32)."""
-
-Words = tuple[Uop, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallClass:
-    """What a compiled program assumes about a call.
-
-    ``same_extent``: inputs whose extent is the domain's (their samples need no clamp).
-    ``wide``: some port holds 2**31 words or more, so indices are 64-bit."""
-
-    same_extent: tuple[bool, ...]
-    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +62,6 @@ def lower(module: Module, call: CallClass, *, search: bool = False) -> KernelAst
     return _Lowering(module, call, search).run()
 
 
-STORAGE = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: uint8}
-"""How a word lies in a host array: a Bool is one byte, true when non-zero."""
-
-
-def scalar_param(name: str, dtype: Val, low: int | None = None, high: int | None = None) -> Uop:
-    """A runtime scalar of the program, bounded when it is an integer."""
-    bounds = None if low is None or high is None else (low, high)
-    return param(
-        slot=-1, dtype=dtype, shape=stack(()), name=name, vmin_vmax=bounds, addrspace=AddrSpace.ALU
-    )
-
-
 @dataclass(slots=True)
 class _Frame:
     """The function being lowered: its number, arguments, and what its instructions gave."""
@@ -110,18 +78,13 @@ class _Frame:
 
 class _Lowering:
     def __init__(self, module: Module, call: CallClass, search: bool):
-        self.module, self.call, self.search = module, call, search
-        self.index_dtype = int64 if call.wide else int32
+        self.module, self.search = module, search
+        self.host = Host(module.manifest, call)
         self.slots, self.axes = itertools.count(), itertools.count(2)
         self.scope: list[Uop] = []
         self.gate: Uop | None = None
         self.pending: list[Uop] = []
         self.sites: list[Site] = []
-        manifest = module.manifest
-        self.grid = manifest.outputs[0].shape is Shape.GRID
-        limit = MAX_AXIS if self.grid else MAX_ROWS
-        self.width = scalar_param("width", int32, 1, limit)
-        self.height = scalar_param("height", int32, 1, limit)
         self.failed = Register(next(self.slots), int32 if search else bool_)
         self.work = Register(next(self.slots), int32)
         self.spent = Register(next(self.slots), bool_)
@@ -133,79 +96,39 @@ class _Lowering:
     # --- the domain
 
     def run(self) -> KernelAst:
-        manifest = self.module.manifest
         outside: list[Uop] = []
         self.failed.write(const_of_dtype(self.failed.buffer.dtype.base, 0), outside)
         self.spent.write(const_of_dtype(bool_, False), outside)
         for register in self.record:
             register.write(ZERO, outside)
-        row = (
-            range_(size=self.height, axis=0, kind=AxisType.GLOBAL, dtype=int32)
-            if self.grid
-            else None
-        )
-        parents = [row] if row is not None else []
-        column = range_(size=self.width, axis=1, kind=AxisType.GLOBAL, dtype=int32, parents=parents)
-        self.row, self.column = row, column
-        self.element = self._linear(row, column, self.width)
-        opened = self._enter(column)
-        self.scope = [column]
+        opened = self._enter(self.host.column)
+        self.scope = [self.host.column]
         if self.counted:
             self.work.write(ZERO, self.scope)
         frame = _Frame(len(self.module.functions), ())
         entry = self.module.entry
         self._body(entry.body, frame)
         self._flush()
-        stores = []
-        for k, (port, result) in enumerate(zip(manifest.outputs, entry.results, strict=True)):
-            stores += self._output(len(manifest.inputs) + k, port.element, frame.values[result])
-        domain = [column] if row is None else [row, column]
-        done = self._leave(stores, domain, opened)
+        stores = [
+            stored
+            for k, result in enumerate(entry.results)
+            for stored in self.host.output(k, frame.values[result])
+        ]
+        done = self._leave(stores, self.host.ranges, opened)
         return KernelAst(
-            sink([self._report(done)], kernel_info=KernelInfo(name=manifest.id.name)),
+            sink([self._report(done)], kernel_info=KernelInfo(name=self.module.manifest.id.name)),
             tuple(self.sites),
         )
 
     def _report(self, done: Uop) -> Uop:
-        manifest = self.module.manifest
-        slot = len(manifest.inputs) + len(manifest.outputs)
-        memory = self._memory(slot, int32, RECORD)
         if self.search:
             words = [self.failed.read(), *(r.read() for r in self.record)]
-            return group(
-                [store(dst=index(ptr=memory, idxs=[i32(k)]), value=w) for k, w in enumerate(words)]
-            )
+            return group([store(dst=self.host.record(k), value=w) for k, w in enumerate(words)])
         flags = [r.read() for r in (self.failed, self.spent) if done in r.deps]
         if not flags:  # nothing in the kernel can fail
             return done
         failed = flags[0] if len(flags) == 1 else word.or_(*flags)
-        return store(dst=index(ptr=memory, idxs=[ZERO]), value=i32(1), gate=failed)
-
-    def _linear(self, row: Uop | None, column: Uop, width: Uop) -> Uop:
-        column = cast(src=column, dtype=self.index_dtype)
-        if row is None:
-            return column
-        row, width = (cast(src=u, dtype=self.index_dtype) for u in (row, width))
-        return word.add(word.mul(row, width), column)
-
-    def _memory(self, slot: int, dtype: Val, name: str | None = None) -> Uop:
-        pointer = Ptr.create(dtype, addrspace=AddrSpace.GLOBAL, size=-1)
-        return param(slot=slot, dtype=pointer, name=name)
-
-    def _place(self, slot: int, element: Type, at: Uop, k: int) -> Uop:
-        lanes = const_of_dtype(self.index_dtype, element.lanes)
-        offset = const_of_dtype(self.index_dtype, k)
-        place = word.add(word.mul(at, lanes), offset)
-        return index(ptr=self._memory(slot, STORAGE[element.component]), idxs=[place])
-
-    def _output(self, slot: int, element: Type, words: Words) -> list[Uop]:
-        stores = []
-        for k, value in enumerate(words):
-            value = word.canonical(value)
-            if value.dtype is bool_:
-                value = cast(src=value, dtype=uint8)
-            stores.append(store(dst=self._place(slot, element, self.element, k), value=value))
-        return stores
+        return store(dst=self.host.record(0), value=i32(1), gate=failed)
 
     # --- loops and their effects
 
@@ -260,7 +183,8 @@ class _Lowering:
         looks = bool(loop.body.body) and isinstance(loop.body.body[0].op, ir.Look)
         done = self._spent() if looks else None
         if loop.until is not None:
-            stop = self._block(loop.until, frame)[0]
+            self._body(loop.until.body, frame)
+            stop = frame.values[loop.until.result][0]
             done = stop if done is None else word.or_(stop, done)
         if done is not None:
             self._flush()
@@ -317,10 +241,6 @@ class _Lowering:
             return word.ne(self.failed.read(), ZERO)
         return self.spent.read()
 
-    def _block(self, block: Block, frame: _Frame) -> Words:
-        self._body(block.body, frame)
-        return frame.values[block.result]
-
     # --- faults
 
     def _fault(
@@ -340,7 +260,7 @@ class _Lowering:
         self.sites.append(Site(frame.function, instruction.id, kind, types, instruction.span))
         first = word.and_(condition, word.eq(self.failed.read(), ZERO))
         self.failed.write(const_of_dtype(int32, len(self.sites)), self.scope, first)
-        words = [cast(src=self.element, dtype=int32), *map(_as_int, operands)]
+        words = [cast(src=self.host.element, dtype=int32), *map(_as_int, operands)]
         for register, value in zip(self.record, words, strict=False):
             register.write(value, self.scope, first)
 
@@ -367,8 +287,18 @@ class _Lowering:
     # --- instructions
 
     def _body(self, body: Sequence[Instruction], frame: _Frame) -> None:
+        """Lower instructions in order. Nesting takes two Python frames a level: it may be 256."""
         for instruction in body:
-            frame.values[instruction.id] = self._instruction(instruction, frame)
+            match instruction.op:
+                case ir.Call(function, args):
+                    words = self._call(function, [frame.values[a] for a in args])
+                case ir.If() as branch:
+                    words = self._if(branch, frame)
+                case ir.Loop() as loop:
+                    words = self._loop(instruction, loop, frame)
+                case _:
+                    words = self._instruction(instruction, frame)
+            frame.values[instruction.id] = words
             frame.types[instruction.id] = instruction.ty
 
     def _instruction(self, instruction: Instruction, frame: _Frame) -> Words:
@@ -402,33 +332,25 @@ class _Lowering:
                 return tuple(w for part in parts for w in values[part])
             case ir.Extract(value, k):
                 return self._extract(value, k, frame)
-            case ir.Call(function, args):
-                return self._call(function, [values[a] for a in args])
-            case ir.If(condition, then, otherwise):
-                return self._if(values[condition][0], then, otherwise, frame)
-            case ir.Loop() as loop:
-                return self._loop(instruction, loop, frame)
             case ir.Carried():
                 return frame.carried
             case ir.Index():
                 assert frame.index is not None
                 return (frame.index,)
             case ir.Coord():
-                assert self.row is not None
-                return tuple(cast(src=u, dtype=float32) for u in (self.column, self.row))
+                return self.host.coordinate()
             case ir.Domain():
-                return self._extent(self.width, self.height if self.grid else None)
+                return self.host.domain()
             case ir.Element():
-                return (cast(src=self.element, dtype=int32),)
+                return (cast(src=self.host.element, dtype=int32),)
             case ir.Sample(k):
-                return self._sample(k)
+                return self.host.sample(k)
             case ir.At(k, address):
-                return self._at(k, values[address])
+                return self.host.at(k, values[address])
             case ir.Count(k):
-                width, height = self._input_extent(k)
-                return (width if height is None else word.mul(width, height),)
+                return (self.host.count(k),)
             case ir.Size(k):
-                return self._extent(*self._input_extent(k))
+                return self.host.size(k)
             case ir.Spend(loop_id):
                 return self._spend(loop_id, frame)
             case ir.Look():
@@ -469,56 +391,20 @@ class _Lowering:
         self._body(callee.body, inner)
         return inner.values[callee.results[0]]
 
-    def _if(self, condition: Uop, then: Block, otherwise: Block, frame: _Frame) -> Words:
-        outer = self.gate
+    def _if(self, branch: ir.If, frame: _Frame) -> Words:
+        outer, condition = self.gate, frame.values[branch.condition][0]
         arms = []
-        for block, taken in ((then, condition), (otherwise, word.not_(condition))):
+        for block, taken in (
+            (branch.then, condition),
+            (branch.otherwise, word.not_(condition)),
+        ):
             self.gate = taken if outer is None else word.and_(outer, taken)
-            arms.append(self._block(block, frame))
+            self._body(block.body, frame)
+            arms.append(frame.values[block.result])
         self.gate = outer
         return tuple(
             a if a is b else word.where(condition, a, b) for a, b in zip(*arms, strict=True)
         )
-
-    # --- host access
-
-    def _extent(self, width: Uop, height: Uop | None) -> Words:
-        if height is None:
-            return (width,)
-        return tuple(cast(src=u, dtype=float32) for u in (width, height))
-
-    def _input_extent(self, k: int) -> tuple[Uop, Uop | None]:
-        port = self.module.manifest.inputs[k]
-        grid = port.shape is Shape.GRID
-        if self.call.same_extent[k]:
-            return self.width, self.height if grid else None
-        limit = MAX_AXIS if grid else MAX_ROWS
-        width = scalar_param(f"{port.name}.width", int32, 1, limit)
-        return width, scalar_param(f"{port.name}.height", int32, 1, limit) if grid else None
-
-    def _read(self, k: int, row: Uop | None, column: Uop, width: Uop) -> Words:
-        element = self.module.manifest.inputs[k].element
-        at = self._linear(row, column, width)
-        values = [load(src=self._place(k, element, at, n)) for n in range(element.lanes)]
-        if element == Type.BOOL:
-            return tuple(word.ne(v, const_of_dtype(uint8, 0)) for v in values)
-        return tuple(values)
-
-    def _sample(self, k: int) -> Words:
-        width, height = self._input_extent(k)
-        row, column = self.row, self.column
-        if not self.call.same_extent[k]:
-            column = _below(column, width)
-            row = None if row is None or height is None else _below(row, height)
-        return self._read(k, row, column, width)
-
-    def _at(self, k: int, address: Words) -> Words:
-        # A float address is floored and clamped; toward zero is as good as floor below zero, where
-        # both clamp to 0, and the saturating conversion sends NaN to 0.
-        width, height = self._input_extent(k)
-        column = _clamped(cast(src=address[0], dtype=int32), width)
-        row = None if height is None else _clamped(cast(src=address[1], dtype=int32), height)
-        return self._read(k, row, column, width)
 
     # --- work
 
@@ -532,7 +418,7 @@ class _Lowering:
         """Test the element's work; ``counts`` adds the iteration that begins here."""
         if counts:
             self.work.write(word.add(self.work.read(), i32(1)), self.scope, self.gate)
-        budget = i32(self.module.manifest.budget)
+        budget = i32(self.module.manifest.work_limit)
         over = word.lt(budget, self.work.read())
         if self.search:
             self._fault(instruction, frame, FaultKind.BUDGET, over, [budget], (Type.INT,))
@@ -546,12 +432,3 @@ def _as_int(value: Uop) -> Uop:
     return (
         bitcast(src=value, dtype=int32) if value.dtype is float32 else cast(src=value, dtype=int32)
     )
-
-
-def _below(u: Uop, extent: Uop) -> Uop:
-    """min(u, extent - 1)."""
-    return word.minimum(u, word.sub(extent, i32(1)))
-
-
-def _clamped(u: Uop, extent: Uop) -> Uop:
-    return _below(word.maximum(u, ZERO), extent)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..uop import Ops, Uop
+from ..dtype import float32, float64
+from ..uop import Ops, Uop, const_of_dtype
 
 
 class Fused(NamedTuple):
@@ -24,15 +25,22 @@ def fused(u: Uop) -> Fused | None:
         case Ops.WHERE if u.dtype.is_float:
             return _rounding(u)
         case Ops.NEG if u.dtype.is_float and u.src[0].op is Ops.MAX:
-            a, b = u.src[0].src
-            if a.op is Ops.NEG and b.op is Ops.NEG:
-                return Fused("minimum", (a.src[0], b.src[0]))  # -max(-a, -b)
+            a, b = map(_negated_operand, u.src[0].src)
+            if a is not None and b is not None:
+                return Fused("minimum", (a, b))  # -max(-a, -b)
         case Ops.OR:
             less, same = u.src if u.src[0].op is Ops.CMPLT else u.src[::-1]
             if less.op is Ops.CMPLT and same.op is Ops.CMPEQ and less.src[0].dtype.is_float:
                 if set(less.src) == set(same.src):
                     return Fused("ole", less.src)  # a < b | a == b
     return None
+
+
+def _negated_operand(u: Uop) -> Uop | None:
+    """x where ``u`` is -x and x needs no computing."""
+    if u.op is Ops.CONST:
+        return const_of_dtype(float32 if u.dtype is float32 else float64, -u.arg.value)
+    return u.src[0] if u.op is Ops.NEG else None
 
 
 def _rounding(u: Uop) -> Fused | None:
@@ -61,3 +69,12 @@ def _step(moved: Uop, whole: Uop) -> float | None:
         return None
     value = float(other.arg.value)
     return -value if moved.op is Ops.SUB else value
+
+
+def negated(u: Uop) -> Uop | None:
+    """x where the bool ``u`` is ``not x``."""
+    if u.op in (Ops.CMPNE, Ops.XOR) and u.dtype.is_bool:
+        for x, c in (u.src, u.src[::-1]):
+            if c.op is Ops.CONST and c.dtype.is_bool and c.arg.value:
+                return x
+    return None

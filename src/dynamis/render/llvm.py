@@ -15,11 +15,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import AddrSpace, Ptr, bool_
-from ..uop import Ops, Uop, UopError, shape
+from ..dtype import Ptr, bool_
+from ..uop import Ops, Uop, UopError
 from ..uop.abi import CORE_ID, RECORD
+from .analysis import (
+    Quad,
+    byte_count,
+    crossing_masks,
+    is_register,
+    memory_type,
+    quads,
+    register_uses,
+    rendered_nodes,
+    storage,
+    strided,
+    without_constant,
+)
 from .driver import DRIVER, X86_MODE
-from .fused import fused
+from .elements import elements_from_lanes, lanes_from_elements
+from .fused import fused, negated
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 
@@ -58,6 +72,14 @@ class _Loop:
     exits: list[tuple[str, dict[Uop, str]]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """A mask as i32 lanes, and the block in which it also exists as i1."""
+
+    block: str
+    name: str
+
+
 class _Body:
     def __init__(self, program: Uop, machine: Machine):
         self.source, self.machine = program, machine
@@ -70,8 +92,13 @@ class _Body:
         self.loops: list[_Loop] = []
         self.block = "entry"
         self.labels = 0
-        self.stored, self.read_after = _register_uses(self.program)
-        self.needed = _needed(self.program)
+        self.stored, self.read_after = register_uses(self.program)
+        self.needed = rendered_nodes(self.program)
+        rendered = [u for u in self.program if u in self.needed]
+        self.crossing = set() if machine.mask_registers else crossing_masks(rendered)
+        self.quads = quads(rendered)
+        self.wide: dict[Uop, _Wide] = {}
+        self.narrowed: dict[Uop, str] = {}
 
     def render(self) -> _Body:
         head = "define internal void @body(ptr %args, i64 %core_id, ptr %record) noinline nounwind"
@@ -94,6 +121,8 @@ class _Body:
         lanes = self.needed[u]
         if lanes:
             self.splats[u] = self._splat(scalar_type(u.dtype), name, lanes)
+        if u in self.crossing:
+            self.wide[u] = self._widened(name, lanes_of(u))
 
     def _splat(self, scalar: str, name: str, lanes: int) -> str:
         ty = vector_type(scalar, lanes)
@@ -109,7 +138,23 @@ class _Body:
             return splat_literal(scalar_type(u.dtype), text, lanes) if lanes else text
         if lanes and lanes_of(u) == 0:
             return self.splats[u]
-        return self.names[u]
+        return self._here(u, self.names[u])
+
+    # Where masks have no registers of their own, one that is used in another block than its own
+    # goes there as i32 lanes: as i1 it would be packed and unpacked on the way.
+
+    def _widened(self, name: str, lanes: int) -> _Wide:
+        return _Wide(self.block, self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>"))
+
+    def _here(self, u: Uop, name: str) -> str:
+        """The mask ``name`` of a node or register, made again from its i32 lanes in a new block."""
+        wide = self.wide.get(u)
+        if wide is None or wide.block == self.block:
+            return name
+        if u not in self.narrowed:
+            ty = f"<{lanes_of(u)} x i32>"
+            self.narrowed[u] = self.out.value(f"icmp slt {ty} {wide.name}, zeroinitializer")
+        return self.narrowed[u]
 
     def _type(self, u: Uop) -> str:
         return vector_type(scalar_type(u.dtype), lanes_of(u))
@@ -137,8 +182,13 @@ class _Body:
                 self._close(self.loops.pop())
             case Ops.BREAK:
                 self._leave(u)
+            case Ops.STORE if u in self.quads:
+                if u is self.quads[u].last:
+                    self._store_quad(self.quads[u])
             case Ops.STORE:
                 self._store(u)
+            case Ops.LOAD if u in self.quads:
+                self._load_quad(self.quads[u])
             case Ops.LOAD:
                 self._define(u, self._load(u))
             case Ops.STACK:
@@ -174,19 +224,19 @@ class _Body:
 
     def _load(self, u: Uop) -> str:
         place = u.src[0]
-        target = _storage(place)
-        if _is_register(target):
-            return self.registers[target]
+        target = storage(place)
+        if is_register(target):
+            return self._here(target, self.registers[target])
         if len(u.src) != 1:
             raise UopError("no LLVM code is made for a gated load")
-        lanes, scalar = lanes_of(u), _memory_type(place)
+        lanes, scalar = lanes_of(u), memory_type(place)
         if lanes == 0:
             return self._load_one(scalar, self._address(place, place.src[1]))
         form = strided(place.src[1])
         ty = vector_type(scalar, lanes)
         if form is not None and form[1] == 1:
             address = self._address(place, form[0])
-            return self.out.value(f"load {ty}, ptr {address}, align {_bytes(scalar)}")
+            return self.out.value(f"load {ty}, ptr {address}, align {byte_count(scalar)}")
         result = "poison"
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self._load_one(scalar, address)
@@ -194,17 +244,18 @@ class _Body:
         return result
 
     def _load_one(self, scalar: str, address: str) -> str:
-        return self.out.value(f"load {scalar}, ptr {address}, align {_bytes(scalar)}")
+        return self.out.value(f"load {scalar}, ptr {address}, align {byte_count(scalar)}")
 
     def _address(self, place: Uop, at: Uop) -> str:
-        base = self.names[_storage(place)]
+        base = self.names[storage(place)]
         index = f"{scalar_type(at.dtype)} {self._use(at, 0)}"
-        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {base}, {index}")
+        return self.out.value(f"getelementptr {memory_type(place)}, ptr {base}, {index}")
 
     def _offset(self, place: Uop, address: str, words: int) -> str:
+        """The address ``words`` words further on."""
         if words == 0:
             return address
-        return self.out.value(f"getelementptr {_memory_type(place)}, ptr {address}, i64 {words}")
+        return self.out.value(f"getelementptr {memory_type(place)}, ptr {address}, i64 {words}")
 
     def _lane_addresses(self, place: Uop, lanes: int) -> list[str]:
         """The address of each lane's element: at constant offsets, or gathered."""
@@ -212,8 +263,8 @@ class _Body:
         if form is not None:
             address = self._address(place, form[0])
             return [self._offset(place, address, form[1] * k) for k in range(lanes)]
-        at, constant = _without_constant(place.src[1])
-        base, scalar = self.names[_storage(place)], scalar_type(at.dtype)
+        at, constant = without_constant(place.src[1])
+        base, scalar = self.names[storage(place)], scalar_type(at.dtype)
         addresses = []
         for k in range(lanes):
             if (at, k) not in self.extracted:
@@ -221,18 +272,18 @@ class _Body:
                 text = f"extractelement {ty} {self._use(at, lanes)}, i32 {k}"
                 self.extracted[at, k] = self.out.value(text)
             element = f"{scalar} {self.extracted[at, k]}"
-            text = f"getelementptr {_memory_type(place)}, ptr {base}, {element}"
+            text = f"getelementptr {memory_type(place)}, ptr {base}, {element}"
             addresses.append(self._offset(place, self.out.value(text), constant))
         return addresses
 
     def _store(self, u: Uop) -> None:
         place, value = u.src[:2]
         gate = u.src[2] if len(u.src) == 3 else None
-        target = _storage(place)
-        if _is_register(target):
+        target = storage(place)
+        if is_register(target):
             self._set_register(target, lanes_of(place), value, gate)
             return
-        lanes, scalar = lanes_of(place), _memory_type(place)
+        lanes, scalar = lanes_of(place), memory_type(place)
         if lanes == 0:
             self._store_one(place, value, gate)
             return
@@ -241,24 +292,46 @@ class _Body:
         ty, form, words = vector_type(scalar, lanes), strided(place.src[1]), self._use(value, lanes)
         if form is not None and form[1] == 1:
             address = self._address(place, form[0])
-            self.out.line(f"store {ty} {words}, ptr {address}, align {_bytes(scalar)}")
+            self.out.line(f"store {ty} {words}, ptr {address}, align {byte_count(scalar)}")
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {words}, i32 {k}")
-            self.out.line(f"store {scalar} {one}, ptr {address}, align {_bytes(scalar)}")
+            self.out.line(f"store {scalar} {one}, ptr {address}, align {byte_count(scalar)}")
+
+    def _load_quad(self, quad: Quad) -> None:
+        if quad.members[0] in self.names:
+            return
+        place = quad.first.src[0]
+        scalar, lanes = memory_type(place), lanes_of(place)
+        back = -quad.members.index(quad.first)
+        elements = [
+            self.out.value(f"load <4 x {scalar}>, ptr {self._offset(place, a, back)}, align 4")
+            for a in self._lane_addresses(place, lanes)
+        ]
+        words = lanes_from_elements(self.out, scalar, elements)
+        for member, name in zip(quad.members, words, strict=True):
+            self._define(member, name)
+
+    def _store_quad(self, quad: Quad) -> None:
+        place = quad.members[0].src[0]
+        scalar, lanes = memory_type(place), lanes_of(place)
+        words = [self._use(member.src[1], lanes) for member in quad.members]
+        elements = elements_from_lanes(self.out, scalar, words, lanes)
+        for address, one in zip(self._lane_addresses(place, lanes), elements, strict=True):
+            self.out.line(f"store <4 x {scalar}> {one}, ptr {address}, align 4")
 
     def _store_one(self, place: Uop, value: Uop, gate: Uop | None) -> None:
         """Store to one address, where the gate holds in any lane."""
         if lanes_of(value):
             raise UopError("lanes that differ cannot be stored to one address")
-        scalar = _memory_type(place)
+        scalar = memory_type(place)
         after = None
         if gate is not None:
             any_lane, inside, after = self._any(gate), self._label("do"), self._label("skip")
             self.out.line(f"br i1 {any_lane}, label %{inside}, label %{after}")
             self._start(inside)
         address = self._address(place, place.src[1])
-        text = f"store {scalar} {self._use(value, 0)}, ptr {address}, align {_bytes(scalar)}"
+        text = f"store {scalar} {self._use(value, 0)}, ptr {address}, align {byte_count(scalar)}"
         self.out.line(text)
         if after is not None:
             self.out.line(f"br label %{after}")
@@ -267,7 +340,6 @@ class _Body:
     # --- registers and control flow
 
     def _set_register(self, target: Uop, lanes: int, value: Uop, gate: Uop | None) -> None:
-        lanes = lanes if target.dtype.size > 1 else 0
         words = self._use(value, lanes)
         if gate is not None:
             ty = self._register_type(target)
@@ -276,7 +348,15 @@ class _Body:
             words = self.out.value(
                 f"select {mask} {self._use(gate, lanes)}, {ty} {words}, {ty} {held}"
             )
-        self.registers[target] = words
+        self._hold(target, words)
+
+    def _hold(self, target: Uop, name: str, wide: str | None = None) -> None:
+        """Make ``name`` the register's word, ``wide`` its i32 lanes where they exist already."""
+        self.registers[target] = name
+        self.narrowed.pop(target, None)
+        if self._register_type(target) != self._crossing_type(target):
+            made = _Wide(self.block, wide) if wide else self._widened(name, lanes_of(target))
+            self.wide[target] = made
 
     def _register_type(self, target: Uop) -> str:
         dtype = target.dtype
@@ -288,17 +368,17 @@ class _Body:
         ty = self._register_type(target)
         return ty if self.machine.mask_registers else ty.replace("x i1>", "x i32>")
 
-    def _crossing(self, target: Uop, name: str) -> str:
+    def _crossing(self, target: Uop) -> str:
         """A register's word as it enters a phi."""
-        ty, phi = self._register_type(target), self._crossing_type(target)
-        return name if ty == phi else self.out.value(f"sext {ty} {name} to {phi}")
+        return self.wide[target].name if target in self.wide else self.registers[target]
 
-    def _landed(self, target: Uop, phi: str) -> str:
-        """A register's word as it leaves a phi."""
+    def _land(self, target: Uop, phi: str) -> None:
+        """Hold what a phi gave a register."""
         ty = self._crossing_type(target)
         if ty == self._register_type(target):
-            return phi
-        return self.out.value(f"icmp slt {ty} {phi}, zeroinitializer")
+            self._hold(target, phi)
+        else:
+            self._hold(target, self.out.value(f"icmp slt {ty} {phi}, zeroinitializer"), phi)
 
     def _label(self, hint: str) -> str:
         self.labels += 1
@@ -308,12 +388,13 @@ class _Body:
         self.out.lines.append(f"{label}:")
         self.block = label
         self.extracted.clear()
+        self.narrowed.clear()
 
     def _open(self, u: Uop) -> None:
         self.labels += 1
         n = self.labels
         registers = [r for r in self.stored[u] if r in self.registers]
-        entering = {r: self._crossing(r, self.registers[r]) for r in registers}
+        entering = {r: self._crossing(r) for r in registers}
         before = self.block
         self.out.line(f"br label %loop{n}")
         self._start(f"loop{n}")
@@ -327,7 +408,7 @@ class _Body:
         self.out.line(f"br i1 {more}, label %do{n}, label %exit{n}")
         self._start(f"do{n}")
         for r in registers:
-            self.registers[r] = self._landed(r, header[r])
+            self._land(r, header[r])
         self._define(u, counter)
 
     def _leave(self, u: Uop) -> None:
@@ -336,9 +417,7 @@ class _Body:
             raise UopError("a break leaves the innermost open loop")
         done = u.src[0]
         crossing = {
-            r: self._crossing(r, self.registers[r])
-            for r in loop.registers
-            if r in self.read_after[loop.counter]
+            r: self._crossing(r) for r in loop.registers if r in self.read_after[loop.counter]
         }
         every = self._all(done)
         stay = self._label("stay")
@@ -348,7 +427,7 @@ class _Body:
 
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
-        latch = {r: self._crossing(r, self.registers[r]) for r in loop.registers}
+        latch = {r: self._crossing(r) for r in loop.registers}
         step = self.out.value(f"add nuw nsw {ty} %k{n}, 1")
         self.out.line(f"br label %loop{n}")
         phis = [f"  %k{n} = phi {ty} [ 0, %{loop.before} ], [ {step}, %{self.block} ]"]
@@ -371,143 +450,30 @@ class _Body:
                 self.out.line(f"{name} = phi {self._crossing_type(r)} {', '.join(edges)}")
             crossed[r] = name
         for r, name in crossed.items():
-            self.registers[r] = self._landed(r, name)
+            self._land(r, name)
 
     def _all(self, done: Uop) -> str:
-        """Whether ``done`` holds in every lane."""
+        """Whether ``done`` holds in every lane: whether its negation holds in none."""
         lanes = lanes_of(done)
         if lanes == 0:
             return self._use(done, 0)
-        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(done, lanes)} to i{lanes}")
-        return self.out.value(f"icmp eq i{lanes} {bits}, -1")
+        live = negated(done)
+        if live is None:
+            return self.out.value(f"icmp eq i{lanes} {self._bits(done)}, -1")
+        return self.out.value(f"icmp eq i{lanes} {self._bits(live)}, 0")
 
     def _any(self, gate: Uop) -> str:
         """Whether ``gate`` holds in any lane."""
         lanes = lanes_of(gate)
         if lanes == 0:
             return self._use(gate, 0)
-        bits = self.out.value(f"bitcast <{lanes} x i1> {self._use(gate, lanes)} to i{lanes}")
-        return self.out.value(f"icmp ne i{lanes} {bits}, 0")
+        return self.out.value(f"icmp ne i{lanes} {self._bits(gate)}, 0")
 
-
-def _storage(u: Uop) -> Uop:
-    """The PARAM or BUFFER that an INDEX addresses."""
-    while u.op in (Ops.INDEX, Ops.AFTER):
-        u = u.src[0]
-    if u.op not in (Ops.PARAM, Ops.BUFFER):
-        raise UopError(f"no LLVM code is made for an access through {u.op.name}")
-    return u
-
-
-def _is_register(target: Uop) -> bool:
-    return target.op is Ops.BUFFER and target.arg.addrspace is AddrSpace.REG
-
-
-def _memory_type(place: Uop) -> str:
-    dtype = _storage(place).dtype
-    assert isinstance(dtype, Ptr)
-    return scalar_type(dtype.base)
-
-
-def _bytes(scalar: str) -> int:
-    return {"float": 4, "double": 8}.get(scalar) or int(scalar[1:]) // 8
-
-
-def strided(at: Uop) -> tuple[Uop, int] | None:
-    """(base, step) where a vector index is ``base + (0, step, 2*step, …)`` with a uniform base."""
-    if at.op is not Ops.ADD:
-        return None
-    for base, lanes in (at.src, at.src[::-1]):
-        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
-            values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
-            step = values[1] if len(values) == len(lanes.src) else 0
-            if values == [step * k for k in range(len(lanes.src))]:
-                return base, step
-    return None
-
-
-def _without_constant(at: Uop) -> tuple[Uop, int]:
-    """``at`` as (x, c) with at = x + c: lanes extracted from x serve every c."""
-    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
-        return at.src[0], int(at.src[1].arg.value)
-    return at, 0
-
-
-def _operands(u: Uop) -> list[tuple[Uop, int]]:
-    """The values that rendering ``u`` reads, each with the lanes it is read in."""
-    match u.op:
-        case Ops.RANGE:
-            return [(u.src[0], 0)]
-        case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
-            return []
-        case Ops.BREAK:
-            return [(u.src[0], lanes_of(u.src[0]))]
-        case Ops.LOAD:
-            return _address_operands(u.src[0])
-        case Ops.STORE:
-            place = u.src[0]
-            lanes = lanes_of(place)
-            gates = [(gate, lanes or lanes_of(gate)) for gate in u.src[2:]]
-            return [*_address_operands(place), (u.src[1], lanes), *gates]
-        case Ops.STACK:
-            return [(s, 0) for s in u.src]
-    group = fused(u)
-    lanes = lanes_of(u)
-    return [(s, lanes) for s in (u.src if group is None else group.operands)]
-
-
-def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
-    target = _storage(place)
-    if _is_register(target):
-        return []
-    at, lanes = place.src[1], lanes_of(place)
-    if lanes == 0:
-        return [(target, 0), (at, 0)]
-    form = strided(at)
-    return [(target, 0), (form[0], 0) if form else (_without_constant(at)[0], lanes)]
-
-
-def _needed(program: Sequence[Uop]) -> dict[Uop, int]:
-    """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
-    needed: dict[Uop, int] = {}
-    for u in reversed(program):
-        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
-            needed.setdefault(u, 0)
-        if u in needed:
-            for operand, lanes in _operands(u):
-                splat = 0 if _lanes(operand) else lanes
-                needed[operand] = max(needed.get(operand, 0), splat)
-    return needed
-
-
-def _lanes(u: Uop) -> int:
-    return 0 if u.dtype.is_ptr else lanes_of(u)
-
-
-def _register_uses(
-    program: Sequence[Uop],
-) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
-    """For each loop: the registers it stores, and those that are read outside it."""
-    stored: dict[Uop, list[Uop]] = {}
-    inside: dict[Uop, dict[Uop, int]] = {}
-    total: dict[Uop, int] = {}
-    open_loops: list[Uop] = []
-    for u in program:
-        if u.op is Ops.RANGE:
-            open_loops.append(u)
-            stored[u], inside[u] = [], {}
-        elif u.op is Ops.END:
-            open_loops.pop()
-        elif u.op in (Ops.STORE, Ops.LOAD) and _is_register(target := _storage(u.src[0])):
-            if u.op is Ops.LOAD:
-                total[target] = total.get(target, 0) + 1
-            for loop in open_loops:
-                if u.op is Ops.LOAD:
-                    inside[loop][target] = inside[loop].get(target, 0) + 1
-                elif target not in stored[loop]:
-                    stored[loop].append(target)
-    after = {
-        loop: {r for r in registers if total.get(r, 0) > inside[loop].get(r, 0)}
-        for loop, registers in stored.items()
-    }
-    return stored, after
+    def _bits(self, mask: Uop) -> str:
+        """A mask as an integer of one bit a lane."""
+        lanes = lanes_of(mask)
+        name = self._use(mask, lanes)
+        if not self.machine.mask_registers:  # test i32 lanes by their sign: one movmsk
+            wide = self.out.value(f"sext <{lanes} x i1> {name} to <{lanes} x i32>")
+            name = self.out.value(f"icmp slt <{lanes} x i32> {wide}, zeroinitializer")
+        return self.out.value(f"bitcast <{lanes} x i1> {name} to i{lanes}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..dtype import (
     Dtype,
-    Val,
     bool_,
     float32,
     float64,
@@ -21,6 +20,7 @@ from ..dtype import (
     uint64,
 )
 from ..uop import Uop, UopError, shape
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

@@ -41,8 +41,8 @@ def host() -> Machine:
     features = llvm.get_host_cpu_features()
     if x86 and (missing := [name for name in _FLOOR if not features.get(name)]):
         raise UnsupportedCpu(
-            f"the native backend needs an x86-64-v3 processor; this one lacks {', '.join(missing)}. "
-            'backend="reference" runs anywhere, slowly'
+            "the native backend needs an x86-64-v3 processor, and this one lacks "
+            f"{', '.join(missing)}; backend=\"reference\" runs anywhere, slowly"
         )
     return Machine(x86=x86, mask_registers=bool(features.get("avx512vl")))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
 from ..errors import DynamisError
-from ..kernel import Validated, account, op
+from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
 from ..kernel.types import Value, bits_number
 from ..lower import CallClass, KernelAst, lower
@@ -210,7 +210,7 @@ class NativeKernel:
         )
 
 
-def _compile(module: op.Module, call: CallClass, options: Options, search: bool) -> _Program:
+def _compile(module: Module, call: CallClass, options: Options, search: bool) -> _Program:
     ast = lower(module, call, search=search)
     linear = compile_ast(ast.root, options)
     native = compile_llvm(render_llvm(linear, host()))

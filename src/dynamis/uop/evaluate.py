@@ -25,8 +25,8 @@ def evaluate(
     """The value of `op` on operands that are values of their dtypes.
 
     `dtype` is the node's: the dtype computed in, or bool for a comparison. `source` is the
-    operands' dtype; BITCAST needs it, and MAX-like ops of -0.0 do not (theirs is `dtype`).
-    Raises UopError when the op has no evaluation at the dtype.
+    dtype of the operand of a BITCAST, which nothing else needs. A vector dtype is read as its
+    lane: the operands are of one lane. Raises UopError when the op has no evaluation at the dtype.
     """
     fn = op.evaluation
     if fn is None:

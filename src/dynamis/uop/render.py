@@ -36,7 +36,7 @@ def uops_to_string(nodes: Uop | Sequence[Uop], header: str | None = None) -> str
 
 
 def _source(s: Uop, number: dict[Uop, int]) -> str:
-    if s.op is Ops.CONST:
+    if isinstance(s.arg, Const):
         return f"'{s.arg.value}'"
     return str(number[s]) if s in number else "'--'"
 
@@ -47,10 +47,14 @@ def _dtype_text(u: Uop) -> str:
 
 def _axis_key(r: Uop) -> tuple[tuple[int, ...], int]:
     info = r.arg
+    if not isinstance(info, RangeInfo):
+        return (), 0
     return (info.axis, *info.sub), info.kind.ordinal
 
 
 def _axis_text(r: Uop) -> str:
+    if not isinstance(r.arg, RangeInfo):
+        return "?"  # a malformed node: listings are printed in the errors that say so
     return "_".join(f"m{-a}" if a < 0 else str(a) for a in (r.arg.axis, *r.arg.sub))
 
 

@@ -85,6 +85,8 @@ def _scalar(u: Uop) -> Shape:
 
 
 def _first(u: Uop) -> Shape | None:
+    if not u.src:
+        return None
     found: Shape | bool = u.src[0]._shape
     return None if isinstance(found, bool) else found
 
@@ -117,8 +119,8 @@ def _storage(u: Uop) -> Shape:
 
 
 def _index(u: Uop) -> Shape | None:
-    base: Shape | bool = u.src[0]._shape
-    if isinstance(base, bool):
+    base = _first(u)
+    if base is None:
         return None
     dims: list[Dim] = []
     for i in u.src[1:]:
@@ -130,14 +132,9 @@ def _index(u: Uop) -> Shape | None:
 
 def _bitcast(u: Uop) -> Shape | None:
     dims = _first(u)
-    before, now = u.src[0].dtype.itemsize, u.dtype.itemsize
-    if not dims or before == now or not isinstance(dims[-1], int):
+    if not dims or not isinstance(dims[-1], int) or not u.dtype.itemsize:
         return dims
-    return (*dims[:-1], dims[-1] * before // now)
-
-
-def _noop(u: Uop) -> Shape | None:
-    return _first(u) if u.src else None
+    return (*dims[:-1], dims[-1] * u.src[0].dtype.itemsize // u.dtype.itemsize)
 
 
 _RULES: Final[dict[Op, Callable[[Uop], Shape | None]]] = {
@@ -153,7 +150,7 @@ _RULES: Final[dict[Op, Callable[[Uop], Shape | None]]] = {
     Ops.PARAM: _storage,
     Ops.BUFFER: _storage,
     Ops.INDEX: _index,
-    Ops.NOOP: _noop,
+    Ops.NOOP: _first,
 }
 
 

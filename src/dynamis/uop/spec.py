@@ -117,8 +117,9 @@ _STORAGE: Final = (Ops.PARAM, Ops.BUFFER, Ops.AFTER, Ops.BITCAST, Ops.INS)
 
 @_for(Ops.AFTER)
 def _after(u: Uop) -> str:
+    if len(u.src) < 2:
+        return "an AFTER has a source and something it waits for"
     return _first(
-        (len(u.src) < 2, "an AFTER has a source and something it waits for"),
         (u.src[0].dtype is not u.dtype, "an AFTER has its source's dtype"),
         (u.src[0].op not in _STORAGE, f"an AFTER is over storage, not {u.src[0].op.name}"),
     )
@@ -331,8 +332,9 @@ def _linear(u: Uop) -> str:
 
 @_for(Ops.IF)
 def _if(u: Uop) -> str:
+    if u.dtype is not void or len(u.src) != 2:
+        return "an IF is void and has 2 sources"
     return _first(
-        (u.dtype is not void or len(u.src) != 2, "an IF is void and has 2 sources"),
         (not u.src[0].dtype.is_bool, "the condition of an IF is bool"),
         (u.src[1].op not in (Ops.CAST, Ops.INDEX, Ops.SHRINK), "an IF is told apart by an index"),
     )

@@ -1,7 +1,8 @@
 """Rules on floats: each exact for every input, NaN, infinities and both zeros included.
 
 So `x + 0`, `x * 0`, `x - x` and `x / x` do not fold, and nothing is reassociated. Which NaN an
-operation makes is not observable.
+operation makes is not observable. A negation over MAX or a product stays where it is: minimum is
+written -max(-a, -b), and renderers look for that.
 """
 
 from __future__ import annotations
@@ -62,7 +63,6 @@ RULES: Final = [
     Rule("-x / -y -> x / y", -x / -y, lambda x, y: x / y),
     Rule("-x * c -> x * -c", -x * c0, lambda x, c0: x * fold(Ops.NEG, c0)),
     Rule("-x / c -> x / -c", -x / c0, lambda x, c0: x / fold(Ops.NEG, c0)),
-    Rule("-(x * c) -> x * -c", -(x * c0), lambda x, c0: x * fold(Ops.NEG, c0)),
     Rule("max(x, x) -> x", x.maximum(x), lambda x: x),
     Rule("max(max(x, y), y) -> max(x, y)", x.maximum(y).named("m").maximum(y), lambda m: m),
     Rule(

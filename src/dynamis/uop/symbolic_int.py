@@ -71,6 +71,7 @@ IDENTITIES: Final = [
     Rule("x >> 0 -> x", x >> 0, lambda x: x),
     Rule("0 << x -> 0", zero.named("c0") << x, lambda c0: c0),
     Rule("0 >> x -> 0", zero.named("c0") >> x, lambda c0: c0),
+    Rule("mulacc(x, y, z) -> x*y + z", UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z),
     Rule("trunc(x) -> x", UPat(Ops.TRUNC, src=(x,)), lambda x: x),
 ]
 
@@ -309,7 +310,7 @@ def _greatest(x: Uop, y: Uop) -> Uop | None:
     return x if x.vmin >= y.vmax else None
 
 
-MAXIMUM: Final = [
+LATTICE: Final = [
     Rule("max(x, x) -> x", x.maximum(x), lambda x: x),
     Rule("max(x, y) -> x  (x >= y)", x.maximum(y), _greatest),
     Rule(
@@ -325,11 +326,12 @@ MAXIMUM: Final = [
     Rule("max(max(x, y), y) -> max(x, y)", x.maximum(y).named("m").maximum(y), lambda m: m),
     Rule("(x & y) & y -> x & y", (x & y).named("m") & y, lambda m: m),
     Rule("(x | y) | y -> x | y", (x | y).named("m") | y, lambda m: m),
+    Rule("x & (x | y) -> x", x & (x | y), lambda x: x),
+    Rule("x | (x & y) -> x", x | (x & y), lambda x: x),
     Rule("x & x -> x", x & x, lambda x: x),
     Rule("x | x -> x", x | x, lambda x: x),
-    Rule("mulacc(x, y, z) -> x*y + z", UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z),
 ]
 
 RULES: Final = [
-    *IDENTITIES, *NEGATION, *CANCELLATION, *LIKE_TERMS, *CONSTANTS, *TAILS, *DIVISION, *MAXIMUM,
+    *IDENTITIES, *NEGATION, *CANCELLATION, *LIKE_TERMS, *CONSTANTS, *TAILS, *DIVISION, *LATTICE,
 ]  # fmt: skip

@@ -74,7 +74,9 @@ class UPat:
     def alu(self, op: Op, *others: UPat | Number) -> UPat:
         """The pattern of `op` over this and `others`; in both orders when it commutes."""
         src = (self, *(_pattern(o) for o in others))
-        return UPat(op, src=list(src) if op.is_commutative else src)
+        # said of the root too, where it holds anyway: one test that most rules of an op share
+        dtype = None if op.is_comparison else self.dtypes
+        return UPat(op, dtype=dtype, src=list(src) if op.is_commutative else src)
 
     def cast(self, dtype: Dtype | Iterable[Dtype] | None = None, name: str | None = None) -> UPat:
         """A CAST of this to the dtype."""
@@ -85,7 +87,7 @@ class UPat:
         return UPat(Ops.WHERE, src=(self, _pattern(a), _pattern(b)))
 
     def __neg__(self) -> UPat:
-        return UPat(Ops.NEG, src=(self,))
+        return UPat(Ops.NEG, dtype=self.dtypes, src=(self,))
 
     def __add__(self, other: UPat | Number) -> UPat:
         return self.alu(Ops.ADD, other)

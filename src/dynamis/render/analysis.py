@@ -1,0 +1,202 @@
+"""What rendering must know of a linear program before it writes a line.
+
+Which nodes are used and in what form, how a memory index is built, which registers cross a loop,
+which masks leave their block, and which four accesses are one access to a whole element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dtype import AddrSpace, Ptr, bool_
+from ..uop import Ops, Uop, UopError, shape
+from .fused import fused, negated
+from .llvm_types import lanes_of, scalar_type
+
+
+def storage(u: Uop) -> Uop:
+    """The PARAM or BUFFER that an INDEX addresses."""
+    while u.op in (Ops.INDEX, Ops.AFTER):
+        u = u.src[0]
+    if u.op not in (Ops.PARAM, Ops.BUFFER):
+        raise UopError(f"no LLVM code is made for an access through {u.op.name}")
+    return u
+
+
+def is_register(target: Uop) -> bool:
+    return target.op is Ops.BUFFER and target.arg.addrspace is AddrSpace.REG
+
+
+def memory_type(place: Uop) -> str:
+    dtype = storage(place).dtype
+    assert isinstance(dtype, Ptr)
+    return scalar_type(dtype.base)
+
+
+def byte_count(scalar: str) -> int:
+    return {"float": 4, "double": 8}.get(scalar) or int(scalar[1:]) // 8
+
+
+def strided(at: Uop) -> tuple[Uop, int] | None:
+    """(base, step) where a vector index is ``base + (0, step, 2*step, …)`` with a uniform base."""
+    if at.op is not Ops.ADD:
+        return None
+    for base, lanes in (at.src, at.src[::-1]):
+        if lanes.op is Ops.STACK and shape(base) == () and lanes.src[0].op is Ops.CONST:
+            values = [int(s.arg.value) for s in lanes.src if s.op is Ops.CONST]
+            step = values[1] if len(values) == len(lanes.src) else 0
+            if values == [step * k for k in range(len(lanes.src))]:
+                return base, step
+    return None
+
+
+def without_constant(at: Uop) -> tuple[Uop, int]:
+    """``at`` as (x, c) with at = x + c: lanes extracted from x serve every c."""
+    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
+        return at.src[0], int(at.src[1].arg.value)
+    return at, 0
+
+
+def operands(u: Uop) -> list[tuple[Uop, int]]:
+    """The values that rendering ``u`` reads, each with the lanes it is read in."""
+    match u.op:
+        case Ops.RANGE:
+            return [(u.src[0], 0)]
+        case Ops.END | Ops.GROUP | Ops.AFTER | Ops.INDEX | Ops.SINK | Ops.PARAM | Ops.BUFFER:
+            return []
+        case Ops.BREAK:
+            lanes = lanes_of(u.src[0])
+            live = negated(u.src[0]) if lanes else None
+            return [(u.src[0] if live is None else live, lanes)]
+        case Ops.LOAD:
+            return _address_operands(u.src[0])
+        case Ops.STORE:
+            place = u.src[0]
+            lanes = lanes_of(place)
+            gates = [(gate, lanes or lanes_of(gate)) for gate in u.src[2:]]
+            return [*_address_operands(place), (u.src[1], lanes), *gates]
+        case Ops.STACK:
+            return [(s, 0) for s in u.src]
+    group = fused(u)
+    lanes = lanes_of(u)
+    return [(s, lanes) for s in (u.src if group is None else group.operands)]
+
+
+def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
+    target = storage(place)
+    if is_register(target):
+        return []
+    at, lanes = place.src[1], lanes_of(place)
+    if lanes == 0:
+        return [(target, 0), (at, 0)]
+    form = strided(at)
+    return [(target, 0), (form[0], 0) if form else (without_constant(at)[0], lanes)]
+
+
+def rendered_nodes(program: Sequence[Uop]) -> dict[Uop, int]:
+    """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
+    needed: dict[Uop, int] = {}
+    for u in reversed(program):
+        if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
+            needed.setdefault(u, 0)
+        if u in needed:
+            for operand, lanes in operands(u):
+                splat = 0 if lanes_or_zero(operand) else lanes
+                needed[operand] = max(needed.get(operand, 0), splat)
+    return needed
+
+
+def lanes_or_zero(u: Uop) -> int:
+    return 0 if u.dtype.is_ptr else lanes_of(u)
+
+
+def crossing_masks(program: Sequence[Uop]) -> set[Uop]:
+    """The masks that are used in another block than the one they are made in."""
+    made: dict[Uop, int] = {}
+    crossing: set[Uop] = set()
+    block = 0
+    for u in program:
+        for operand, _ in operands(u):
+            if made.get(operand, block) != block:
+                crossing.add(operand)
+        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
+            block += 1
+        if u.dtype is bool_ and lanes_or_zero(u) and u.op is not Ops.CONST:
+            made[u] = block
+    return crossing
+
+
+def register_uses(
+    program: Sequence[Uop],
+) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
+    """For each loop: the registers it stores, and those that are read outside it."""
+    stored: dict[Uop, list[Uop]] = {}
+    inside: dict[Uop, dict[Uop, int]] = {}
+    total: dict[Uop, int] = {}
+    open_loops: list[Uop] = []
+    for u in program:
+        if u.op is Ops.RANGE:
+            open_loops.append(u)
+            stored[u], inside[u] = [], {}
+        elif u.op is Ops.END:
+            open_loops.pop()
+        elif u.op in (Ops.STORE, Ops.LOAD) and is_register(target := storage(u.src[0])):
+            if u.op is Ops.LOAD:
+                total[target] = total.get(target, 0) + 1
+            for loop in open_loops:
+                if u.op is Ops.LOAD:
+                    inside[loop][target] = inside[loop].get(target, 0) + 1
+                elif target not in stored[loop]:
+                    stored[loop].append(target)
+    after = {
+        loop: {r for r in registers if total.get(r, 0) > inside[loop].get(r, 0)}
+        for loop, registers in stored.items()
+    }
+    return stored, after
+
+
+QUAD = 4
+"""Words of an element that is read and written whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quad:
+    """Four vector accesses, in one block, to the four words of one element a lane.
+
+    ``members`` in word order; ``first`` and ``last`` in program order."""
+
+    members: tuple[Uop, ...]
+    first: Uop
+    last: Uop
+
+
+def quads(program: Sequence[Uop]) -> dict[Uop, Quad]:
+    """The quads of a program, by member."""
+    groups: dict[tuple[object, ...], dict[int, Uop]] = {}
+    order: dict[Uop, int] = {}
+    block = 0
+    for n, u in enumerate(program):
+        order[u] = n
+        if u.op in (Ops.RANGE, Ops.END, Ops.BREAK) or (u.op is Ops.STORE and len(u.src) == 3):
+            block += 1
+        elif u.op is Ops.LOAD or (u.op is Ops.STORE and len(u.src) == 2):
+            place = u.src[0]
+            lanes = lanes_or_zero(place) if not is_register(storage(place)) else 0
+            if lanes == 0 or lanes % 8 or byte_count(memory_type(place)) != 4:
+                continue
+            form = strided(place.src[1])
+            if form is not None and form[1] != QUAD:
+                continue
+            at, constant = without_constant(place.src[1] if form is None else form[0])
+            key = (block, u.op, storage(place), form is None, at, constant // QUAD)
+            groups.setdefault(key, {})[constant % QUAD] = u
+    found: dict[Uop, Quad] = {}
+    for words in groups.values():
+        if len(words) == QUAD:
+            members = tuple(words[k] for k in range(QUAD))
+            quad = Quad(
+                members, min(members, key=order.__getitem__), max(members, key=order.__getitem__)
+            )
+            found.update(dict.fromkeys(members, quad))
+    return found

@@ -1,0 +1,623 @@
+"""Wrong kernels get a KernelError at the exact place, which says what to write instead.
+
+Each case is a source text in which « and » stand around what the caret must mark; the texts after
+it are parts of the message and of the hint.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from dynamis.errors import DynamisError
+from dynamis.frontend import KernelError, compile_kernel
+from tests.frontend.support import load
+
+HEAD = """\
+from __future__ import annotations
+import builtins
+import math
+import numpy as np
+from typing import NamedTuple
+from dynamis.frontend import surface as dy
+from dynamis.frontend.surface import *
+"""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong program: its name, its text, parts of the message and of the hint."""
+
+    name: str
+    text: str
+    message: str
+    hint: str
+
+
+def body(name: str, lines: str, message: str, hint: str) -> Wrong:
+    """A case whose kernel takes a grid of vec4, an i32 and an f32 and gives a grid of f32."""
+    head = "def kernel(image: Grid[vec4], n: i32 = 1, x: f32 = 2.0) -> Grid[f32]:\n"
+    return Wrong(name, head + "".join(f"    {line}\n" for line in lines.split("\n")), message, hint)
+
+
+CASES = [
+    # Names
+    body("unknown name", "return «radus»", "unknown name radus", ""),
+    body("misspelt name", "radius = 1.0\nreturn «radus» + x", "unknown name radus", "radius"),
+    body(
+        "misspelt attribute", "return dy.«lenght»(image.sample())", "dy has no lenght", "dy.length"
+    ),
+    body("misspelt bare function", "return «smothstep»(0, 1, x)", "unknown name", "smoothstep"),
+    body(
+        "unassigned on a path",
+        "if n > 0:\n    y = 1.0\nreturn x + «y»",
+        "y may have no value here",
+        "give y a value before",
+    ),
+    body(
+        "unassigned after a loop that may not run",
+        "for i in range(n):\n    y = x\nreturn «y»",
+        "y may have no value here",
+        "y = …",
+    ),
+    body("used before it is assigned", "z = «y» + 1.0\ny = z\nreturn y", "no value here", "y = …"),
+    Wrong(
+        "array constant",
+        "TABLE = np.zeros(4)\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return x + «TABLE»\n",
+        "TABLE cannot be used as a value",
+        "pass arrays as inputs",
+    ),
+    Wrong(
+        "list constant",
+        "W = [1.0, 2.0]\ndef kernel(n: i32 = 1) -> Grid[f32]:\n    return «W»[n]\n",
+        "W cannot be used as a value",
+        "Rows",
+    ),
+    body(
+        "function as a value", "return «math.sqrt» + x", "math.sqrt cannot be used", "math.sqrt(…)"
+    ),
+    # Types
+    body("mixed arithmetic", "return «x * n»", "* cannot combine f32 and i32", "f32(n)"),
+    body(
+        "mixed vector arithmetic",
+        "c = «image.sample() * ivec4(n)»\nreturn c.x",
+        "*",
+        "vec4(ivec4(n))",
+    ),
+    body("vectors of two lengths", "c = «image.sample() + vec2(x)»\nreturn c.x", "+", "length"),
+    body(
+        "true division of ints", "return f32(«n / 2»)", "/ of two whole numbers", "n // 2 (floors)"
+    ),
+    body("bits of a float", "return «x << n»", "<<", "dy.bits(x)"),
+    body(
+        "condition that is no bool", "if «n»:\n    return 1.0\nreturn x", "must be a bool", "n != 0"
+    ),
+    body("not of a number", "return 1.0 if not «n» else x", "must be a bool", "n != 0"),
+    body("and of a number", "return 1.0 if n > 0 and «x» else x", "must be a bool", "x != 0"),
+    body("arms of two types", "return «x if n > 0 else n»", "must have one type", "f32(n)"),
+    body("comparison of two types", "return 1.0 if «x < n» else x", "cannot compare", "f32(n)"),
+    body(
+        "order of vectors",
+        "c = image.sample()\nreturn 1.0 if «c < c» else x",
+        "cannot compare",
+        "c.x",
+    ),
+    body(
+        "a name of two types",
+        "y = 0\n«y» = x\nreturn y",
+        "y is i32 and cannot become f32",
+        "y = 0.0",
+    ),
+    body(
+        "an int that adds floats",
+        "t = 0\n«t += x»\nreturn t",
+        "t is i32, += would make it f32",
+        "t = 0.0",
+    ),
+    body(
+        "vector into a scalar",
+        "t = 0.0\n«t += image.sample()»\nreturn t",
+        "make it vec4",
+        "vec4(0)",
+    ),
+    body("wrong result", "return «image.sample()»", "output out must be f32", "image.sample().x"),
+    body("int result", "return «n»", "output out must be f32", "f32(n)"),
+    body("sum of bools", "return f32(«(n > 1) + (x > 1)»)", "+ cannot combine bool", "i32(n > 1)"),
+    body("minus of a bool", "return f32(«-(n > 1)»)", "- has no meaning on bool", "not n > 1"),
+    body("annotated with another type", "y: i32 = «x»\nreturn x", "y must be i32", "i32(x)"),
+    body(
+        "a literal too large", "return f32(n + «3000000000»)", "does not fit in i32", "-1294967296"
+    ),
+    body("a float literal too large", "return x * «1e40»", "does not fit in f32", "math.inf"),
+    body("general power", "return x ** «0.5»", "** takes a literal exponent", "dy.sqrt(x)"),
+    body("power of a variable", "return f32(2 ** «n»)", "** takes a literal exponent", "1 << n"),
+    body("power dy.pow", "return x ** «1.5»", "** takes a literal exponent", "dy.pow(x, 1.5)"),
+    # Vectors
+    body("unknown component", "return image.sample().«q»", "vec4 has no component q", ".x"),
+    body("component past the end", "return vec2(x).«z»", "vec2 has no component z", ".x"),
+    body("mixed letters", "c = image.sample().«xg»\nreturn c.x", "no component xg", ".xy"),
+    body("component of a scalar", "return x.«y»", "f32 has no parts", ""),
+    body(
+        "too many components",
+        "c = «vec2(image.sample())»\nreturn c.x",
+        "takes 2 components",
+        "image.sample().xy",
+    ),
+    body("too few components", "c = «vec4(x, x)»\nreturn c.x", "takes 4 components", "vec2(…)"),
+    body("float into ivec", "c = ivec2(«x», n)\nreturn f32(c.x)", "ivec2 is made of i32", "i32(x)"),
+    body("index of a vector", "c = image.sample()\nreturn «c[1]»", "subscripts", "c.y"),
+    body(
+        "index of a port", "c = «image[n]»\nreturn c.x", "subscripts", "image.at(vec2(column, row))"
+    ),
+    body(
+        "a component assigned twice",
+        "c = image.sample()\n«c.xx» = vec2(x)\nreturn c.x",
+        "twice",
+        "",
+    ),
+    body(
+        "unpacked into too few",
+        "a, b = 1.0, 2.0\n«a, b» = image.sample()\nreturn a",
+        "2 names for 4 values",
+        "",
+    ),
+    # Calls
+    body(
+        "too few arguments",
+        "return «dy.clamp(x, 0)»",
+        "clamp takes 3 arguments, not 2",
+        "clamp(x, low, high)",
+    ),
+    body("too many arguments", "return dy.sqrt(x, «x»)", "sqrt takes 1 argument, not 2", "sqrt(x)"),
+    body("unknown keyword", "return dy.clamp(x, 0, «hi=1»)", "clamp has no argument hi", "high"),
+    body("sqrt of an int", "return dy.sqrt(«n»)", "sqrt does not take (i32)", "f32(n)"),
+    body("wrap of a float", "return f32(dy.add_wrap(n, «x»))", "add_wrap does not take", "i32(x)"),
+    body("dot of scalars", "return «dy.dot(x, x)»", "dot does not take (f32, f32)", ""),
+    body(
+        "max of vectors",
+        "c = «builtins.max(image.sample(), vec4(x))»\nreturn c.x",
+        "no meaning on vectors",
+        "dy.max(a, b)",
+    ),
+    body("print", "«print»(x)\nreturn x", "print cannot be called", "dynamis trace"),
+    body("a NumPy function", "return «np.sqrt»(x)", "np.sqrt cannot be called", "dy.sqrt"),
+    body(
+        "an unsupported math function",
+        "return «math.sin»(x)",
+        "math.sin cannot be called",
+        "sin is not in this version",
+    ),
+    body("a later function", "return dy.«sin»(x)", "dy has no sin", "not in this version"),
+    body("a value that is called", "return «x»(1)", "x is a value, not a function", ""),
+    body(
+        "a method of a vector",
+        "return image.sample().«length»()",
+        "has no method length",
+        "dy.length",
+    ),
+    body("a port that is not read", "return x * «image»", "a value is needed", "image.sample()"),
+    body(
+        "unknown method of a port",
+        "c = image.«smaple»()\nreturn c.x",
+        "no method smaple",
+        "image.sample",
+    ),
+    body(
+        "linear read",
+        "c = image.«linear»(dy.coord())\nreturn c.x",
+        "no method linear",
+        "not in this version",
+    ),
+    body(
+        "two coordinates", "c = image.at(n, «n»)\nreturn c.x", "one address", "image.at(vec2(n, n))"
+    ),
+    body(
+        "an int address in a grid",
+        "c = image.at(«n»)\nreturn c.x",
+        "address in image is vec2",
+        "vec2(column, row)",
+    ),
+    body("shape of a port", "return image.«shape»", "no value shape", "image.size"),
+    # Statements
+    body(
+        "try",
+        "«try:»\n    y = x\nexcept ValueError:\n    y = x\nreturn y",
+        "do not have try",
+        "an if",
+    ),
+    body("with", "«with open('f'):»\n    pass\nreturn x", "do not have with", ""),
+    body("raise", "«raise ValueError»", "do not have raise", "return a value"),
+    body("assert", "«assert n > 0»\nreturn x", "do not have assert", "an if"),
+    body("import", "«import math»\nreturn x", "do not have import", "top of the file"),
+    body("global", "«global counter»\nreturn x", "do not have global", "return the value"),
+    body("del", "y = x\n«del y»\nreturn x", "do not have del", ""),
+    body(
+        "inner function",
+        "«def inner(): return 1»\nreturn x",
+        "functions defined inside",
+        "module level",
+    ),
+    body("inner class", "«class C: pass»\nreturn x", "do not have classes", "outside"),
+    body(
+        "match",
+        "«match n:»\n    case 1:\n        return x\nreturn x",
+        "do not have match",
+        "if / elif",
+    ),
+    body("lambda", "f = «lambda y: y»\nreturn x", "do not have lambda", "def"),
+    body("list", "f = «[x, x]»\nreturn x", "do not have a list", "vector"),
+    body("dict", "f = «{}»\nreturn x", "do not have a dictionary", ""),
+    body(
+        "comprehension", "f = «[i for i in range(3)]»\nreturn x", "a list comprehension", "for loop"
+    ),
+    body("generator", "f = x + «(i for i in range(3))»\nreturn x", "a generator", "for loop"),
+    body("string", "f = «'text'»\nreturn x", "do not have strings", ""),
+    body("f-string", "f = «f'{x}'»\nreturn x", "an f-string", ""),
+    body("walrus", "return («y := x») + y", ":=", "line of its own"),
+    body("starred target", "a, «*b» = 1.0, 2.0, 3.0\nreturn a", "unpacking with *", ""),
+    body("starred argument", "return dy.max(«*image.sample()»)", "unpacking with *", ""),
+    body("slice assignment", "«x[0]» = 1.0\nreturn x", "x[0] cannot be assigned", "component"),
+    body(
+        "a tuple kept in a name", "p = «x, x»\nreturn x", "a tuple cannot be kept in p", "a, b = …"
+    ),
+    body("an input that is assigned", "«image» = x\nreturn x", "image is an input", "another name"),
+    body(
+        "loop over a port",
+        "for c in «image»:\n    pass\nreturn x",
+        "runs over range",
+        "range(image.count)",
+    ),
+    body(
+        "loop over a vector",
+        "for c in «image.sample()»:\n    pass\nreturn x",
+        "runs over range",
+        "in range(…)",
+    ),
+    body("step of zero", "for i in range(0, 5, «0»):\n    pass\nreturn x", "step of 0", ""),
+    body("float range", "for i in range(«x»):\n    pass\nreturn x", "must be i32", "i32(x)"),
+    body("is None", "return 1.0 if x is «None» else x", "None", ""),
+    body("in", "return 1.0 if «n in ivec2(n)» else x", "in has no meaning", "=="),
+    body("empty return", "«return»", "return needs a value", "return the result"),
+    # Signatures
+    Wrong(
+        "no return annotation",
+        "def «kernel»(image: Grid[f32]):\n    return image.sample()\n",
+        "does not say what it returns",
+        "-> Grid[f32]",
+    ),
+    Wrong(
+        "value type as output",
+        "def kernel(image: Grid[f32]) -> «f32»:\n    return image.sample()\n",
+        "out is not a port",
+        "Grid[f32]",
+    ),
+    Wrong(
+        "parameter without annotation",
+        "def kernel(image: Grid[f32], «gain»=1.0) -> Grid[f32]:\n    return image.sample()\n",
+        "gain has no annotation",
+        "gain: f32 = …",
+    ),
+    Wrong(
+        "parameter without default",
+        "def kernel(image: Grid[f32], «gain: f32») -> Grid[f32]:\n    return image.sample()\n",
+        "gain has no default",
+        "gain: f32 = 0",
+    ),
+    Wrong(
+        "mutable default",
+        "def kernel(image: Grid[f32], c: vec2 = «[1, 2]») -> Grid[f32]:\n    return c.x\n",
+        "the default of c must be vec2",
+        "vec2(…)",
+    ),
+    Wrong(
+        "default of another type",
+        "def kernel(image: Grid[f32], n: i32 = «1.5») -> Grid[f32]:\n    return image.sample()\n",
+        "the default of n must be i32",
+        "",
+    ),
+    Wrong(
+        "input with a default",
+        "def kernel(image: Grid[f32] = «None») -> Grid[f32]:\n    return image.sample()\n",
+        "image cannot have a default",
+        "image: Grid[f32]",
+    ),
+    Wrong(
+        "port of nothing",
+        "def kernel(image: «Grid») -> Grid[f32]:\n    return image.sample()\n",
+        "Grid of what?",
+        "Grid[f32]",
+    ),
+    Wrong(
+        "port of strings",
+        "def kernel(image: «Grid[str]») -> Grid[f32]:\n    return image.sample()\n",
+        "Grid holds values of one type",
+        "",
+    ),
+    Wrong(
+        "unknown annotation",
+        "def kernel(image: «Gird[f32]») -> Grid[f32]:\n    return 1.0\n",
+        "unknown name Gird",
+        "Grid",
+    ),
+    Wrong(
+        "parameter of another type",
+        "def kernel(name: «str» = 'x') -> Grid[f32]:\n    return 1.0\n",
+        "str is neither a port nor a value type",
+        "",
+    ),
+    Wrong(
+        "reserved name",
+        "def kernel(image: Grid[f32], «threads»: i32 = 1) -> Grid[f32]:\n    return 1.0\n",
+        "threads is an argument of every kernel call",
+        "threads_",
+    ),
+    Wrong(
+        "args",
+        "def kernel(*«images: Grid[f32]») -> Grid[f32]:\n    return 1.0\n",
+        "do not have *images",
+        "name each parameter",
+    ),
+    Wrong(
+        "outputs of two shapes",
+        "def kernel(x: f32 = 1.0) -> «tuple[Grid[f32], Rows[f32]]»:\n    return x, x\n",
+        "all outputs have one shape",
+        "",
+    ),
+    Wrong(
+        "too few results",
+        "def kernel(x: f32 = 1.0) -> tuple[Grid[f32], Grid[f32]]:\n    return «x»\n",
+        "kernel returns a tuple (f32, f32)",
+        "",
+    ),
+    Wrong(
+        "end without return",
+        "def «kernel»(n: i32 = 1) -> Grid[f32]:\n    if n > 1:\n        return 1.0\n",
+        "can reach its end without a return",
+        "return …",
+    ),
+    Wrong(
+        "no return",
+        "def «kernel»(n: i32 = 1) -> Grid[f32]:\n    n += 1\n",
+        "kernel returns nothing",
+        "return …",
+    ),
+    Wrong(
+        "float address in rows",
+        "def kernel(a: Rows[f32], x: f32 = 1.0) -> Rows[f32]:\n    return a.at(«x»)\n",
+        "address in a is i32",
+        "i32(x)",
+    ),
+    Wrong(
+        "coord over rows",
+        "def kernel(a: Rows[f32]) -> Rows[f32]:\n    return «coord()».x\n",
+        "coord() is for kernels over a Grid",
+        "element()",
+    ),
+    Wrong(
+        "sample of another shape",
+        "def kernel(a: Rows[f32]) -> Grid[f32]:\n    return «a.sample()»\n",
+        "a is Rows, the domain is Grid",
+        "a.at(…)",
+    ),
+    # Helpers
+    Wrong(
+        "recursion",
+        "def f(x):\n    return «f»(x)\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n",
+        "f calls itself",
+        "a loop",
+    ),
+    Wrong(
+        "mutual recursion",
+        "def f(x):\n    return g(x)\ndef g(x):\n    return «f»(x) + 1.0\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n",
+        "f calls itself",
+        "a loop",
+    ),
+    Wrong(
+        "recursion of the kernel",
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «kernel»(x)\n",
+        "kernel calls itself",
+        "a loop",
+    ),
+    Wrong(
+        "wrong argument of a helper",
+        "def f(a: vec2):\n    return a.x\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(«x»)\n",
+        "the argument a of f must be vec2",
+        "vec2(x)",
+    ),
+    Wrong(
+        "missing argument of a helper",
+        "def f(a, b):\n    return a\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «f(x)»\n",
+        "f takes 2 arguments, not 1",
+        "f(a, b)",
+    ),
+    Wrong(
+        "unknown keyword of a helper",
+        "def f(a, width):\n    return a\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x, «widht=x»)\n",
+        "f has no argument widht",
+        "width",
+    ),
+    Wrong(
+        "a default of a helper that is no constant",
+        "def f(a, b=None):\n    return a\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «f(x)»\n",
+        "the default of b of f cannot be used",
+        "b=…",
+    ),
+    Wrong(
+        "kernel called by a kernel",
+        "import dynamis\n@dynamis.kernel\ndef other(x: f32 = 1.0) -> Grid[f32]:\n    return x\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «other»(x)\n",
+        "other cannot be called in a kernel",
+        "plain function",
+    ),
+    Wrong(
+        "decorated helper",
+        "def same(f): return f\n@«same»\ndef f(a):\n    return a\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n",
+        "the helper f has a decorator",
+        "def f(…)",
+    ),
+    Wrong(
+        "coord in a helper",
+        "def f(a):\n    return a + «coord()».x\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n",
+        "coord() is known in the kernel itself",
+        "f(…, coord())",
+    ),
+    Wrong(
+        "helper of two types",
+        "def f(a):\n    if a > 1.0:\n        return 1\n    return «a»\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n",
+        "the result must be i32",
+        "i32(a)",
+    ),
+    Wrong(
+        "lambda helper",
+        "f = lambda a: a\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return «f»(x)\n",
+        "f is a lambda",
+        "def f(…)",
+    ),
+    # Places
+    Wrong(
+        "columns after wide characters",
+        "def kernel(größe: f32 = 1.0) -> Grid[f32]:\n    return größe + größe * «grösse»\n",
+        "unknown name grösse",
+        "größe",
+    ),
+    Wrong(
+        "an indented definition",
+        "class Holder:\n    if True:\n        def kernel(x: f32 = 1.0) -> Grid[f32]:\n"
+        "            # a comment\n            return «y»\nkernel = Holder.kernel\n",
+        "unknown name y",
+        "",
+    ),
+    Wrong(
+        "a continued line",
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return (\n        x\n        + «y»\n    )\n",
+        "unknown name y",
+        "",
+    ),
+]
+
+
+def error_of(text: str, folder: Path) -> KernelError:
+    kernel = load(HEAD + text, folder).kernel
+    assert isinstance(kernel, FunctionType)
+    with pytest.raises(KernelError) as caught:
+        compile_kernel(kernel)
+    return caught.value
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_a_wrong_program_points_at_its_fault_and_says_what_to_write(
+    case: Wrong, tmp_path: Path
+) -> None:
+    before, rest = case.text.split("«")
+    marked, after = rest.split("»")
+    error = error_of(before + marked + after, tmp_path)
+    line = (HEAD + before).count("\n") + 1
+    column = len(before.rpartition("\n")[2])
+    found = (error.line, error.column, error.end_column)
+    assert found == (line, column, column + len(marked)), str(error)
+    assert error.file.startswith(str(tmp_path))
+    assert case.message in error.message, str(error)
+    assert case.hint in error.hint, str(error)
+    if not case.hint:
+        assert error.hint or error.found or error.expected
+    rows = str(error).split("\n")
+    assert rows[0] == f"{error.file}:{error.line}:{column + 1}: {error.message}"
+    assert rows[1] == "    " + (HEAD + before + marked + after).split("\n")[line - 1]
+    assert rows[2] == " " * (4 + column) + "^" * len(marked)
+
+
+def test_the_error_shows_no_frame_of_the_compiler(tmp_path: Path) -> None:
+    text = "def f(a):\n    return a + b\ndef kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n"
+    error = error_of(text, tmp_path)
+    frames = traceback.extract_tb(error.__traceback__)
+    assert [f.name for f in frames if "frontend/" in f.filename and "tests/" not in f.filename] == [
+        "compile_kernel"
+    ]
+    assert error.__suppress_context__
+
+
+def test_a_recursion_error_names_the_cycle(tmp_path: Path) -> None:
+    text = (
+        "def f(x):\n    return g(x)\ndef g(x):\n    return h(x)\ndef h(x):\n    return f(x)\n"
+        "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return f(x)\n"
+    )
+    assert error_of(text, tmp_path).found == "f -> g -> h -> f"
+
+
+def test_an_error_about_two_places_shows_both(tmp_path: Path) -> None:
+    text = "def kernel(n: i32 = 1) -> Grid[f32]:\n    if n > 0:\n        y = 1.0\n    return y\n"
+    error = error_of(text, tmp_path)
+    (note,) = error.notes
+    assert (note.place.span.line, note.place.span.column) == (error.line - 1, 8)
+    assert "            y = 1.0\n            ^" in str(error)
+    text = "def kernel(n: i32 = 1) -> Grid[i32]:\n    a = n\n    a = 2.0\n    return a\n"
+    (note,) = error_of(text, tmp_path).notes
+    assert note.place.text == "    a = n"
+
+
+def test_a_tab_before_the_fault_stays_a_tab_above_the_caret(tmp_path: Path) -> None:
+    text = "def kernel(n: i32 = 1) -> Grid[f32]:\n\treturn y\n"
+    assert str(error_of(text, tmp_path)).split("\n")[2] == "    \t       ^"
+
+
+def test_a_function_without_source_says_so() -> None:
+    names: dict[str, object] = {}
+    exec("def kernel(x): return x", names)
+    kernel = names["kernel"]
+    assert isinstance(kernel, FunctionType)
+    with pytest.raises(KernelError, match="its source cannot be found") as caught:
+        compile_kernel(kernel)
+    assert "put the function in a .py file" in caught.value.hint
+    assert caught.value.file == "<string>"
+
+
+def test_a_lambda_is_no_kernel() -> None:
+    kernel = lambda x: x  # noqa: E731
+    with pytest.raises(KernelError, match="it is a lambda"):
+        compile_kernel(kernel)
+
+
+def test_an_async_function_is_no_kernel(tmp_path: Path) -> None:
+    text = "async def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return x\n"
+    error = error_of(text, tmp_path)
+    assert (error.message, error.column) == ("a kernel cannot be async", 0)
+
+
+def test_a_file_edited_since_its_import_is_noticed(tmp_path: Path) -> None:
+    text = HEAD + "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return x\n"
+    module = load(text, tmp_path)
+    Path(str(module.__file__)).write_text(HEAD + "def other(x): return x\n" * 3)
+    with pytest.raises(KernelError, match="its file has changed since it was imported"):
+        compile_kernel(module.kernel)
+
+
+def test_blocks_that_nest_too_deeply_are_an_error_not_a_crash(tmp_path: Path) -> None:
+    lines = ["def kernel(n: i32 = 1) -> Grid[i32]:"]
+    lines += [f"{'    ' * (k + 1)}if n > {k}:" for k in range(70)]
+    text = "\n".join([*lines, "    " * 71 + "n = 0", "    return n", ""])
+    assert "blocks nest deeper" in error_of(text, tmp_path).message
+
+
+def test_an_expression_that_nests_too_deeply_is_an_error_not_a_crash(tmp_path: Path) -> None:
+    text = f"def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return {'x + ' * 2000}x\n"
+    assert "nested too deeply" in error_of(text, tmp_path).message
+
+
+def test_what_is_no_function_and_a_wrong_budget_are_refused() -> None:
+    with pytest.raises(DynamisError, match="a function defined with def"):
+        compile_kernel(print)  # type: ignore[arg-type]
+    with pytest.raises(DynamisError, match="budget must be from 1"):
+        compile_kernel(error_of, budget=0)  # type: ignore[arg-type]
+    with pytest.raises(DynamisError, match="name@version"):
+        compile_kernel(error_of, id="blur")  # type: ignore[arg-type]
