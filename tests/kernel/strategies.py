@@ -137,11 +137,14 @@ def random_run(rng: Random, module: Module) -> Run:
 def random_module(rng: Random, size: int = 40) -> Module:
     """A valid module of about ``size`` statements (and up to three helpers of fewer)."""
     structs = _random_structs(rng)
-    domain = rng.choice(tuple(Shape))
+    domain = rng.choice((Shape.ROWS, Shape.GRID))
     inputs = tuple(
         Port(
             f"in{k}",
-            PortType(rng.choice(PLAIN), domain if rng.random() < 0.6 else rng.choice(tuple(Shape))),
+            PortType(
+                rng.choice(PLAIN),
+                domain if rng.random() < 0.6 else rng.choice((Shape.ROWS, Shape.GRID)),
+            ),
         )
         for k in range(rng.randint(0, 3))
     )
@@ -159,7 +162,7 @@ def random_module(rng: Random, size: int = 40) -> Module:
         )
     manifest = Manifest(
         KernelId("random.kernel", rng.randint(0, 9)), Mode.MAP, Capabilities(), inputs,
-        tuple(params), outputs, budget,
+        tuple(params), outputs, budget=budget,
     )  # fmt: skip
     source = _Source(rng, structs, manifest)
     for k in range(rng.choice((0, 0, 1, 2, 3))):
@@ -174,7 +177,7 @@ def random_module(rng: Random, size: int = 40) -> Module:
     used = {capability_of(i.op) for f in functions for i in f.instructions()} - {None}
     requires = Capabilities(Capability if rng.random() < 0.1 else (c for c in used if c))
     manifest = Manifest(
-        manifest.id, manifest.mode, requires, inputs, tuple(params), outputs, budget
+        manifest.id, manifest.mode, requires, inputs, tuple(params), outputs, budget=budget
     )
     return Module(manifest, structs, tuple(source.functions), function)
 
