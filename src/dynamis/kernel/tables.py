@@ -57,8 +57,8 @@ class Rule(Enum):
     EQUALITY = "two equal types that are no structs, giving one Bool"
     BOOLS = "Bools"
     BITS_OF = "Ints, Longs or IVecs, an Int broadcasting"
-    REALS = "Floats, Doubles or Vecs, a Float broadcasting"
-    SAME_REALS = "equal Floats, Doubles or Vecs"
+    FLOATS = "Floats, Doubles or Vecs, a Float broadcasting"
+    SAME_FLOATS = "equal Floats, Doubles or Vecs"
     INT = "Ints, giving Int"
     INT_BOOL = "Ints, giving Bool"
     TO_FLOAT = "a number or Bool, giving Float"
@@ -84,8 +84,8 @@ _RULES: dict[Rule, Callable[[Args], Type | None]] = {
     Rule.EQUALITY: lambda args: Type.BOOL if _equal(args, tuple(PLAIN_TYPES.values())) else None,
     Rule.BOOLS: lambda args: _equal(args, (Type.BOOL,)),
     Rule.BITS_OF: lambda args: _broadcast(args, _INTS),
-    Rule.REALS: lambda args: _broadcast(args, _REALS),
-    Rule.SAME_REALS: lambda args: _equal(args, _REALS),
+    Rule.FLOATS: lambda args: _broadcast(args, _REALS),
+    Rule.SAME_FLOATS: lambda args: _equal(args, _REALS),
     Rule.INT: lambda args: _equal(args, (Type.INT,)),
     Rule.INT_BOOL: lambda args: Type.BOOL if _equal(args, (Type.INT,)) else None,
     Rule.TO_FLOAT: _to(Type.FLOAT),
@@ -334,49 +334,49 @@ BINARY: dict[BinaryOp, Signature] = {
 
 _I = Intrinsic
 SIGNATURES: dict[Intrinsic, Signature] = {
-    _I.FLOOR: Signature(_X, Rule.REALS, "Largest whole number not above x."),
-    _I.CEIL: Signature(_X, Rule.REALS, "Smallest whole number not below x."),
-    _I.ROUND: Signature(_X, Rule.REALS, "Nearest whole number, ties to even."),
-    _I.TRUNC: Signature(_X, Rule.REALS, "The whole part of x, toward zero."),
-    _I.FRACT: Signature(_X, Rule.REALS, "x - floor(x)."),
+    _I.FLOOR: Signature(_X, Rule.FLOATS, "Largest whole number not above x."),
+    _I.CEIL: Signature(_X, Rule.FLOATS, "Smallest whole number not below x."),
+    _I.ROUND: Signature(_X, Rule.FLOATS, "Nearest whole number, ties to even."),
+    _I.TRUNC: Signature(_X, Rule.FLOATS, "The whole part of x, toward zero."),
+    _I.FRACT: Signature(_X, Rule.FLOATS, "x - floor(x)."),
     _I.SIGN: Signature(_X, Rule.NUMBERS, "-1, 0 or 1 by the sign; zeros and NaN stay."),
     _I.ABS: Signature(
         _X, Rule.NUMBERS, "Absolute value; the least integer overflows.", fails=_OVERFLOW
     ),
-    _I.SQRT: Signature(_X, Rule.REALS, "Square root, correctly rounded."),
-    _I.EXP: Signature(_X, Rule.REALS, "e to the power x."),
-    _I.EXP2: Signature(_X, Rule.REALS, "2 to the power x."),
-    _I.LOG: Signature(_X, Rule.REALS, "Natural logarithm."),
-    _I.LOG2: Signature(_X, Rule.REALS, "Base-2 logarithm."),
-    _I.SIN: Signature(_X, Rule.REALS, "Sine of x radians."),
-    _I.COS: Signature(_X, Rule.REALS, "Cosine of x radians."),
-    _I.TAN: Signature(_X, Rule.REALS, "Tangent of x radians."),
-    _I.ASIN: Signature(_X, Rule.REALS, "Arc sine, in radians."),
-    _I.ACOS: Signature(_X, Rule.REALS, "Arc cosine, in radians."),
-    _I.ATAN: Signature(_X, Rule.REALS, "Arc tangent of one value, in radians."),
-    _I.SINH: Signature(_X, Rule.REALS, "Hyperbolic sine."),
-    _I.COSH: Signature(_X, Rule.REALS, "Hyperbolic cosine."),
-    _I.TANH: Signature(_X, Rule.REALS, "Hyperbolic tangent."),
-    _I.ATAN2: Signature(("y", "x"), Rule.SAME_REALS, "The angle of the point (x, y), in radians."),
+    _I.SQRT: Signature(_X, Rule.FLOATS, "Square root, correctly rounded."),
+    _I.EXP: Signature(_X, Rule.FLOATS, "e to the power x."),
+    _I.EXP2: Signature(_X, Rule.FLOATS, "2 to the power x."),
+    _I.LOG: Signature(_X, Rule.FLOATS, "Natural logarithm."),
+    _I.LOG2: Signature(_X, Rule.FLOATS, "Base-2 logarithm."),
+    _I.SIN: Signature(_X, Rule.FLOATS, "Sine of x radians."),
+    _I.COS: Signature(_X, Rule.FLOATS, "Cosine of x radians."),
+    _I.TAN: Signature(_X, Rule.FLOATS, "Tangent of x radians."),
+    _I.ASIN: Signature(_X, Rule.FLOATS, "Arc sine, in radians."),
+    _I.ACOS: Signature(_X, Rule.FLOATS, "Arc cosine, in radians."),
+    _I.ATAN: Signature(_X, Rule.FLOATS, "Arc tangent of one value, in radians."),
+    _I.SINH: Signature(_X, Rule.FLOATS, "Hyperbolic sine."),
+    _I.COSH: Signature(_X, Rule.FLOATS, "Hyperbolic cosine."),
+    _I.TANH: Signature(_X, Rule.FLOATS, "Hyperbolic tangent."),
+    _I.ATAN2: Signature(("y", "x"), Rule.SAME_FLOATS, "The angle of the point (x, y), in radians."),
     _I.POW: Signature(
-        ("base", "exponent"), Rule.REALS, "base to the exponent; a Float exponent broadcasts.", 0
+        ("base", "exponent"), Rule.FLOATS, "base to the exponent; a Float exponent broadcasts.", 0
     ),
     _I.MIN: Signature(_AB, Rule.NUMBERS, "The smaller; NaN if either is, -0 below +0."),
     _I.MAX: Signature(_AB, Rule.NUMBERS, "The larger; NaN if either is, -0 below +0."),
     _I.CLAMP: Signature(
         ("x", "low", "high"), Rule.NUMBERS, "min(max(x, low), high); scalar bounds broadcast.", 0
     ),
-    _I.MIX: Signature(("a", "b", "t"), Rule.REALS, "a*(1 - t) + b*t; a Float t broadcasts.", 0),
+    _I.MIX: Signature(("a", "b", "t"), Rule.FLOATS, "a*(1 - t) + b*t; a Float t broadcasts.", 0),
     _I.STEP: Signature(
-        ("edge", "x"), Rule.REALS, "1 where x >= edge, else 0; a Float edge broadcasts.", 1
+        ("edge", "x"), Rule.FLOATS, "1 where x >= edge, else 0; a Float edge broadcasts.", 1
     ),
     _I.SMOOTHSTEP: Signature(
         ("low", "high", "x"),
-        Rule.REALS,
+        Rule.FLOATS,
         "t*t*(3 - 2*t) with t = clamp((x - low)/(high - low), 0, 1).",
         2,
     ),
-    _I.FMA: Signature(("a", "b", "c"), Rule.SAME_REALS, "a*b + c, rounded once."),
+    _I.FMA: Signature(("a", "b", "c"), Rule.SAME_FLOATS, "a*b + c, rounded once."),
     _I.ADD_WRAP: Signature(_AB, Rule.INT, "a + b modulo 2**32."),
     _I.SUB_WRAP: Signature(_AB, Rule.INT, "a - b modulo 2**32."),
     _I.MUL_WRAP: Signature(_AB, Rule.INT, "a * b modulo 2**32."),
