@@ -196,9 +196,15 @@ class Manifest:
         ports = self.results if self.mode.kind.value in ("map", "group") else self.inputs
         return ports[0].shape
 
+    def text(self, structs: Sequence[StructDef]) -> str:
+        """As module text shows it: structs by number, their constants word by word."""
+        ports = [str(port.ty) for port in (*self.inputs, *self.outputs)]
+        params = [f"{p.ty} = {p.default.text(structs)}" for p in self.params]
+        return _text(self, ports, params)
+
     def __str__(self) -> str:
-        """As module text shows it, structs by number."""
-        return _text(self, [str(p.ty) for p in (*self.inputs, *self.outputs)], None)
+        """As module text shows it, but the words of a struct's constant are hexadecimal."""
+        return self.text(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,23 +215,26 @@ class NamedManifest:
     structs: tuple[StructDef, ...]
 
     def __str__(self) -> str:
-        ports = (*self.manifest.inputs, *self.manifest.outputs)
-        return _text(
-            self.manifest, [port_type_name(p.ty, self.structs) for p in ports], self.structs
-        )
+        manifest, structs = self.manifest, self.structs
+        both = (*manifest.inputs, *manifest.outputs)
+        ports = [port_type_name(port.ty, structs) for port in both]
+        params = []
+        for param in manifest.params:
+            name = type_name(param.ty, structs)
+            default = param.default.text(structs)
+            if param.ty.is_struct:
+                default = name + default.removeprefix(str(param.ty))
+            params.append(f"{name} = {default}")
+        return _text(manifest, ports, params)
 
 
-def _text(manifest: Manifest, ports: Sequence[str], structs: Sequence[StructDef] | None) -> str:
-    """The lines of a manifest; ``ports`` spells the types of its inputs, then of its outputs."""
+def _text(manifest: Manifest, ports: Sequence[str], params: Sequence[str]) -> str:
+    """The lines of a manifest; ``ports`` spells the types of its inputs, then of its outputs,
+    ``params`` each parameter's type and default."""
     taken, given = ports[: len(manifest.inputs)], ports[len(manifest.inputs) :]
     lines = [f"kernel {manifest.id}", f"  mode      {manifest.mode}"]
     lines += [f"  input     {p.name}: {t}" for p, t in zip(manifest.inputs, taken, strict=True)]
-    for param in manifest.params:
-        ty = str(param.ty) if structs is None else type_name(param.ty, structs)
-        default = str(param.default) if structs is None else param.default.text(structs)
-        if structs is not None and param.ty.is_struct:
-            default = ty + default.removeprefix(str(param.ty))
-        lines.append(f"  param     {param.name}: {ty} = {default}")
+    lines += [f"  param     {p.name}: {t}" for p, t in zip(manifest.params, params, strict=True)]
     lines += [f"  output    {p.name}: {t}" for p, t in zip(manifest.outputs, given, strict=True)]
     lines += [f"  memory    {name}" for name in manifest.memories]
     requires = str(Capabilities(manifest.requires))

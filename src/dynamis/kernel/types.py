@@ -364,17 +364,19 @@ class Value:
         """A literal; a struct's words, whose kinds only its table knows, as hexadecimal."""
         if self.ty.is_struct:
             return f"{self.ty}({', '.join(f'{w:#x}' for w in self.words)})"
-        ty = self.ty.component
-        if self.ty.is_scalar:
-            return literal(ty, bits_number(ty, self.words[0]))
-        return f"{self.ty}({', '.join(literal(ty, n) for n in self.numbers)})"
+        body = ", ".join(literal(self.ty.component, n) for n in self.numbers)
+        return body if self.ty.is_scalar else f"{self.ty}({body})"
 
     def text(self, structs: Sequence[StructDef]) -> str:
-        """A literal, as module text spells it: a struct's words one after the other."""
-        if not self.ty.is_struct:
+        """A literal, as module text spells it: a struct's words one after the other.
+
+        A struct that the table lacks, or does not fit, is written as by ``str``."""
+        if not self.ty.is_struct or self.ty.index >= len(structs):
             return str(self)
-        parts = zip(word_types(structs, self.ty), self.numbers_in(structs), strict=True)
-        return f"{self.ty}({', '.join(literal(ty, number) for ty, number in parts)})"
+        if words(structs, self.ty) != len(self.words):
+            return str(self)
+        parts = zip(word_types(structs, self.ty), self.words, strict=True)
+        return f"{self.ty}({', '.join(literal(ty, bits_number(ty, w)) for ty, w in parts)})"
 
 
 def literal(ty: Type, number: Numeric) -> str:
