@@ -107,7 +107,7 @@ BAD = [
             StructDef("R", (Field("x", F),)),
             *(StructDef("R", (Field("x", Type.struct(k)),)) for k in range(65)),
         ),
-        "depth 65",
+        "65 deep",
     ),
     Bad(
         4,
@@ -137,7 +137,7 @@ BAD = [
     Bad(25, "entry.%0", lambda: one(F, op.Op())),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0, 0)))), "2 words"),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0x7FC00001,)))), "0x7fc00001"),
-    Bad(28, "entry.%0", lambda: one(B, op.Const(Value(B, (2,)))), "found 2"),
+    Bad(28, "entry.%0", lambda: one(B, op.Const(Value(B, (2,)))), "found 0x2"),
     Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (-1,))))),
     Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (10**5000,)))), "bits"),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(Type.struct(0), ())))),

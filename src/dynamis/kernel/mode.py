@@ -5,7 +5,7 @@ One table a family: ``MODES`` and ``COMBINES`` give each mode's and each rule's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
@@ -40,14 +40,18 @@ class Combine(Enum):
     def order_free(self, element: Type, structs: Sequence[StructDef] = ()) -> bool:
         """Whether the rule's answer over ``element`` does not depend on the order of the values:
         min and max always, sum when no scalar is a float."""
+        return self.order_free_words(word_types(structs, element))
+
+    def order_free_words(self, scalars: Collection[Type]) -> bool:
+        """``order_free`` over an element made of ``scalars``."""
         if self is Combine.SUM:
-            floats = (Type.FLOAT, Type.DOUBLE)
-            return not any(word in floats for word in word_types(structs, element))
+            return Type.FLOAT not in scalars and Type.DOUBLE not in scalars
         return self is not Combine.LAST
 
-    def takes(self, element: Type, structs: Sequence[StructDef] = ()) -> bool:
-        """Whether the rule has a meaning over ``element``: sum, min and max take number words."""
-        return self is Combine.LAST or Type.BOOL not in word_types(structs, element)
+    def takes_words(self, scalars: Collection[Type]) -> bool:
+        """Whether the rule has a meaning over an element made of ``scalars``: sum, min and max take
+        numbers, no Bools."""
+        return self is Combine.LAST or Type.BOOL not in scalars
 
 
 _COMBINES = {rule.value: rule for rule in Combine}

@@ -35,8 +35,8 @@ part of equality, are not printed). Printing does not recurse. The form:
     }
 
 Every other operation reads as its word of ``op_table.py`` and its fields: numbers and values after
-a space, a list of values in parentheses: `subscript %1 %2`, `at 0 %1`, `call 0(%6)`, `meet()`. Those
-with a form of their own:
+a space, a list of values in parentheses: `subscript %1 %2`, `at 0 %1`, `call 0(%6)`, `meet()`.
+Those with a form of their own:
 
     const true, -3, 0.5, Double(0.5), Long(3), Vec2(0.0, 1.0), Struct0(1, 0.5, Long(2))
     - %1        %1 + %2        floor(%1)        part 0 at %1 .2 [%3]        part 0 .1
@@ -46,8 +46,8 @@ with a form of their own:
 
 A scatter's mode reads `scatter 0 sum`, a prefix's `prefix max`, a group's `group 64`; a memory is a
 line `memory name` after the outputs. Structs are written by their place in the table, in which an
-array of 4 Floats is a line `array Float 4`; a struct's constant is its words in order. After the entry
-stand `merge` and `init`, functions of a reduction and a scan.
+array of 4 Floats is a line `array Float 4`; a struct's constant is its words in order. After the
+entry stand `merge` and `init`, functions of a reduction and a scan.
 """
 
 from __future__ import annotations
