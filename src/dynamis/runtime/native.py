@@ -22,7 +22,7 @@ from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
 from ..kernel.types import Value, bits_number
-from ..lower import CallClass, KernelAst, lower
+from ..lower import CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
@@ -65,9 +65,12 @@ class _Plan:
 
 
 class NativeKernel:
-    """A validated kernel's native code. Safe to call from many threads."""
+    """A validated kernel's native code. Safe to call from many threads.
+
+    Raises UnsupportedKernel for a kernel that this backend does not run."""
 
     def __init__(self, validated: Validated, options: Options | None = None):
+        require_supported(validated.module)
         self.module = account(validated.module)
         self.options = options or Options()
         self.compile_seconds = 0.0
