@@ -25,7 +25,7 @@ F, I, B = Type.FLOAT, Type.INT, Type.BOOL  # noqa: E741
 
 OVERFLOWS = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)
 DIVIDES = (BinaryOp.DIV, BinaryOp.REM, Intrinsic.UDIV, Intrinsic.UREM)
-UNTAMED = 0.2
+UNTAMED = 0.3
 """How often integer arithmetic takes operands as they come."""
 WRITTEN_OUT = 8
 """The most elements that an array built by Construct has."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from random import Random
 
+from dynamis.kernel.context import HostContext
 from dynamis.kernel.encoding import ENCODINGS, Encoding
 from dynamis.kernel.interpret import InputField
 from dynamis.kernel.manifest import Port, Shape
@@ -41,6 +42,7 @@ class Run:
     inputs: tuple[InputField, ...]
     params: tuple[Value, ...]
     extent: tuple[int, ...]
+    context: HostContext = field(default_factory=HostContext)
 
 
 def random_number(rng: Random, ty: Type) -> Numeric:
@@ -79,7 +81,31 @@ def random_run(rng: Random, module: Module, most: int = 40) -> Run:
         p.default if rng.random() < 0.5 else random_value(rng, p.ty, module.structs)
         for p in manifest.params
     )
-    return Run(tuple(inputs), params, extent)
+    return Run(tuple(inputs), params, extent, random_context(rng))
+
+
+def random_context(rng: Random) -> HostContext:
+    """What a host may tell: at times nothing, as without one."""
+    if rng.random() < 0.3:
+        return HostContext()
+
+    def pair() -> tuple[float, float]:
+        return rng.uniform(-2, 900), rng.choice((0.0, 1.5, rng.uniform(-1, 1)))
+
+    return HostContext(
+        clock=rng.choice((0.0, rng.uniform(0, 1e6))),
+        rate=48000.0,
+        queued=rng.randint(0, 5000),
+        pointer=pair(),
+        buttons=frozenset(rng.sample((0, 1, 2), rng.randint(0, 3))),
+        wheel=pair(),
+        pads=rng.randint(0, 2),
+        sticks={k: pair() for k in range(rng.randint(0, 3))},
+        keys=frozenset(rng.sample(range(-5, 60), 12)),
+        typed=rng.choice(("", "a", "é\U0001f600x")),
+        window=pair(),
+        scale=rng.choice((1.0, 2.0)),
+    )
 
 
 def _extent(rng: Random, shape: Shape, most: int) -> tuple[int, ...]:
@@ -91,7 +117,7 @@ def _extent(rng: Random, shape: Shape, most: int) -> tuple[int, ...]:
 
 
 def _numbers(rng: Random, port: Port, structs: Sequence[StructDef], count: int) -> list[Numeric]:
-    """The words of an input, as its encoding can hold them."""
+    """The words of an input, as they are stored."""
     encoding = port.ty.encoding
     if encoding is None:
         kinds = word_types(structs, port.element)
@@ -100,16 +126,14 @@ def _numbers(rng: Random, port: Port, structs: Sequence[StructDef], count: int) 
 
 
 def encoded_number(rng: Random, encoding: Encoding) -> Numeric:
-    """A number that the encoding holds exactly: what some stored word decodes to."""
+    """A stored word of the encoding: any bits that its words may have."""
     row = ENCODINGS[encoding]
-    if row.word != Type.FLOAT and row.bits < 32 and row.word != Type.BOOL:
-        low = -(1 << (row.bits - 1)) if row.is_signed else 0
-        return rng.choice((low, low + (1 << row.bits) - 1, rng.randint(low, low + 60)))
-    if row.scale:
-        stored = rng.choice(
-            (0, row.scale, rng.randint(-row.scale if row.is_signed else 0, row.scale))
-        )
-        return bits_float(float_bits(stored / row.scale))
-    if row.word == Type.FLOAT and row.bits == 16:
-        return rng.choice((0.0, -0.0, 1.0, -2.0, float("inf"), rng.randint(-255, 255) / 8))
-    return random_number(rng, row.word)
+    if row.bits >= 32:
+        return random_number(rng, row.word)
+    if encoding is Encoding.F16:
+        return rng.choice((0, 0x8000, 0x3C00, 0xC500, 0x7C00, 0x7E00, 1, rng.randrange(0x7C00)))
+    if encoding is Encoding.BF16:
+        return float_bits(float(random_number(rng, Type.FLOAT))) >> 16
+    low = -(1 << (row.bits - 1)) if row.is_signed else 0
+    high = low + (1 << row.bits) - 1
+    return rng.choice((low, high, 0, 1, rng.randint(low, high), rng.randint(0, 100)))

@@ -109,7 +109,10 @@ class Statements(Body):
                 path.append(op.Step.Field(field))
                 ty = parts[field]
         at = None
-        if not (self.may_hold(op.Sample) and self.is_own(k)) or self.rng.random() < 0.6:
+        own, anywhere = self.may_hold(op.Sample) and self.is_own(k), self.may_hold(op.At)
+        if not own and not anywhere:
+            return self.read()
+        if anywhere and (not own or self.rng.random() < 0.6):
             at = self.value(index_type(port.shape))
         layout = part_layout(source.structs, port.element, path)
         assert layout is not None
@@ -194,6 +197,9 @@ class Statements(Body):
             small = self.constant(I, rng.randint(0, 5))
             bound = self.emit(I, op.Intrinsic(Intrinsic.MIN, (self.condition(I), small)))
             count = rng.choice((1, 3, 5, 1000, MAX_LOOP_COUNT, MAX_BUDGET))
+            count = count if self.source.scope.fails else min(count, 5)
+        elif not self.source.scope.fails:
+            pass
         elif kind < 0.55:
             count, test = MAX_LOOP_COUNT, True
         elif self.source.manifest.budget < 3001 and kind < 0.6:
@@ -230,7 +236,8 @@ class Statements(Body):
         """A while as rounds: a loop of the limit in a loop of the limit, one test in both."""
         counter = Type.struct(0)
         if (
-            not self.source.structs
+            not self.source.scope.fails
+            or not self.source.structs
             or self.source.structs[0].name != "Counter"
             or len(self.scopes) > 3
             or self.cost + 80 * self.times > MAX_COST

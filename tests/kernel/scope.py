@@ -8,7 +8,7 @@ argument types it takes and the type it gives, grouped by the widest argument's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
@@ -35,6 +35,12 @@ class Scope:
     intrinsics: tuple[Intrinsic, ...]
     structured: bool
     """Whether ports and parameters may be structs and encoded, and structs may be arrays."""
+    fails: bool = True
+    """Whether elements may fail: by arithmetic, or by work past their budget."""
+
+    def without(self, *kinds: type[op.Op]) -> Scope:
+        """This scope without some operations."""
+        return replace(self, operations=self.operations - set(kinds))
 
 
 WHOLE = Scope(
@@ -45,6 +51,9 @@ WHOLE = Scope(
     tuple(Intrinsic),
     True,
 )
+
+TOTAL = replace(WHOLE, fails=False)
+"""What cannot fail, and runs a few iterations at the most."""
 
 _I = Intrinsic
 NATIVE = Scope(
@@ -87,7 +96,8 @@ def forms(scope: Scope) -> dict[tuple[Operation, Type], tuple[Form, ...]]:
     for operation in (*BinaryOp, *UnaryOp, *scope.intrinsics):
         for args in product(scope.types, repeat=arity(operation)):
             gives = operation.signature.result_type(args)
-            if gives in scope.types:
+            never = scope.fails or not operation.signature.faults(args[0])
+            if gives in scope.types and never:
                 found.setdefault((operation, widest(args)), []).append((args, gives))
     return {cell: tuple(made) for cell, made in found.items()}
 

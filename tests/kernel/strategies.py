@@ -11,34 +11,58 @@ fail: integer arithmetic is mostly kept small, divisors mostly not zero, budgets
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from hypothesis import strategies as st
 
 from dynamis.kernel.capability import Capabilities, Capability
-from dynamis.kernel.encoding import Encoding
+from dynamis.kernel.encoding import ENCODINGS, Encoding
 from dynamis.kernel.limits import DEFAULT_BUDGET, MAX_BUDGET
 from dynamis.kernel.manifest import KernelId, Manifest, Param, Port, PortType, Shape, index_type
 from dynamis.kernel.mode import Combine, Mode, ModeKind
 from dynamis.kernel.module import Function, Module, capability_of
 from dynamis.kernel.op import Call
 from dynamis.kernel.op_table import OPS, Role
-from dynamis.kernel.types import Field, StructDef, Type, type_name
+from dynamis.kernel.types import Field, StructDef, Type, type_name, word_types
 from tests.kernel.random_body import Helper, I, Source
 from tests.kernel.random_data import Run, random_run, random_value
 from tests.kernel.random_statements import Statements, helper_size
-from tests.kernel.scope import NATIVE, WHOLE, Scope
+from tests.kernel.scope import NATIVE, TOTAL, WHOLE, Scope
 
-__all__ = ["NATIVE", "WHOLE", "Run", "Scope", "modules", "random_module", "random_run", "runs"]
+__all__ = [
+    "NATIVE",
+    "TOTAL",
+    "WHOLE",
+    "Run",
+    "Scope",
+    "Wire",
+    "modules",
+    "random_module",
+    "random_run",
+    "runs",
+]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What leads from one kernel to another: the type of a port, and the structs it may be of."""
+
+    ty: PortType
+    structs: tuple[StructDef, ...]
+
 
 GROUP_SIZES = (1, 2, 3, 4, 5, 8, 13)
 
 
-def random_module(rng: Random, size: int = 40, scope: Scope = WHOLE) -> Module:
-    """A valid module of about ``size`` statements (and up to three helpers of fewer)."""
-    structs = _random_structs(rng, scope)
-    manifest = _Contract(rng, scope, structs).manifest()
+def random_module(
+    rng: Random, size: int = 40, scope: Scope = WHOLE, wire: Wire | None = None
+) -> Module:
+    """A valid module of about ``size`` statements (and up to three helpers of fewer). With
+    ``wire``, it is a map with that one output, over that table of structs."""
+    structs = _random_structs(rng, scope) if wire is None else wire.structs
+    contract = _Contract(rng, scope, structs)
+    manifest = contract.manifest() if wire is None else contract.producer(wire.ty)
     source = Source(rng, scope, structs, manifest)
     element = manifest.results[0].element if manifest.results else manifest.outputs[0].element
     results = [port.element for port in manifest.results]
@@ -121,15 +145,36 @@ class _Contract:
             return Type.struct(self.rng.randrange(len(self.structs)))
         return self.rng.choice(self.scope.types)
 
+    def words(self, element: Type) -> frozenset[Type]:
+        """The scalar types that an element is made of."""
+        return frozenset(word_types(self.structs, element))
+
     def port_type(self, shape: Shape, element: Type | None = None) -> PortType:
         element = self.element() if element is None else element
         fits = [e for e in Encoding if e.fits(element, self.structs)]
+        fits = [e for e in fits if self.scope.fails or not ENCODINGS[e].fails]
         if not self.scope.structured or not fits or self.rng.random() < 0.6:
             return PortType(element, shape)
         return PortType(element, shape, self.rng.choice(fits))
 
     def shape(self, domain: Shape) -> Shape:
         return domain if self.rng.random() < 0.6 else self.rng.choice(self.scope.shapes)
+
+    def producer(self, ty: PortType) -> Manifest:
+        """The manifest of a map whose one output is of type ``ty``."""
+        rng = self.rng
+        taken = [self.port_type(self.shape(ty.shape)) for _ in range(rng.randint(0, 2))]
+        inputs = tuple(Port(f"in{k}", port) for k, port in enumerate(taken))
+        outputs = (Port("out0", ty),)
+        id = KernelId("random.producer", 1)
+        return Manifest(id, Mode.MAP, Capabilities(), inputs, self.params(), outputs)
+
+    def params(self) -> tuple[Param, ...]:
+        params = []
+        for k in range(self.rng.randint(0, 3)):
+            ty = self.element()
+            params.append(Param(f"p{k}", ty, random_value(self.rng, ty, self.structs)))
+        return tuple(params)
 
     def manifest(self) -> Manifest:
         rng = self.rng
@@ -149,16 +194,12 @@ class _Contract:
                 Port(f"memory{k}", self.port_type(rng.choice(self.scope.shapes)))
                 for k in range(rng.randint(0, 2))
             ]
-        params = []
-        for k in range(rng.randint(0, 3)):
-            ty = self.element()
-            params.append(Param(f"p{k}", ty, random_value(rng, ty, self.structs)))
         return Manifest(
             KernelId("random.kernel", rng.randint(0, 9)),
             mode,
             Capabilities(),
             (*inputs, *memories),
-            tuple(params),
+            self.params(),
             (*outputs, *memories),
             tuple(port.name for port in memories),
             self.budget(),
@@ -176,13 +217,13 @@ class _Contract:
         if kind is ModeKind.SCATTER:
             base = rng.randrange(len(inputs))
             element = inputs[base].element
-            rule = rng.choice([r for r in Combine if r.takes(element, self.structs)])
+            rule = rng.choice([r for r in Combine if r.takes_words(self.words(element))])
             return Mode.SCATTER(base, rule), [Port("out0", inputs[base].ty)]
         if kind is ModeKind.PREFIX:
             rule = rng.choice((Combine.SUM, Combine.MIN, Combine.MAX))
             element = self.element()
             while not (
-                rule.takes(element, self.structs) and rule.order_free(element, self.structs)
+                rule.takes_words(self.words(element)) and rule.order_free(element, self.structs)
             ):
                 element = self.element()
             return Mode.PREFIX(rule), [Port("out0", self.port_type(Shape.ROWS, element))]
@@ -191,7 +232,7 @@ class _Contract:
 
     def budget(self) -> int:
         rng = self.rng
-        if rng.random() < 0.7:
+        if rng.random() < 0.7 or not self.scope.fails:
             return DEFAULT_BUDGET
         return rng.choice(
             (rng.randint(1, 30), rng.randint(20, 300), rng.randint(99, 3000), MAX_BUDGET)
