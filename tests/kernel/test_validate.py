@@ -112,6 +112,13 @@ def eaches(count: int, leaves: int) -> Module:
     return replace(entry([zero, outer]), structs=structs)
 
 
+def met(base: Module) -> Module:
+    """The module, a group, with a Meet at its entry's end."""
+    last = Instruction(base.entry.slot_count, B, op.Meet(None))
+    grouped = with_manifest(base, mode=Mode.GROUP(4))
+    return replace(grouped, entry=replace(base.entry, body=(*base.entry.body, last)))
+
+
 def called_in_each() -> Module:
     """An Each of 4096 elements that calls a function of 64 instructions, which makes it 2**18 and
     one."""
@@ -183,6 +190,7 @@ BAD = [
     Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.MAP, base=0))),
     Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.PREFIX))),
     Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.GROUP))),
+    Bad(23, "entry", lambda: met(deep(MAX_BLOCK_DEPTH + 2)), "depth 66"),
     Bad(67, "entry.%0", lambda: one(F, op.Part(0, None, (op.Step(),))), "found -1"),
     Bad(18, "entry.%1.body.%2.body.%66", lambda: eaches(MAX_ARRAY_COUNT, 65)),
     Bad(18, "entry.%0.body.%1", called_in_each),

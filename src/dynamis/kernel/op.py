@@ -11,6 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from .op_base import OneOperand, Op, ValueId
+from .op_context import (
+    Button,
+    Clock,
+    Key,
+    Pads,
+    Pointer,
+    PointerDown,
+    Queued,
+    Rate,
+    Scale,
+    Stick,
+    Time,
+    Typed,
+    Wheel,
+    Window,
+)
 from .tables import BinaryOp, UnaryOp
 from .tables import Intrinsic as IntrinsicName
 from .types import Value
@@ -18,49 +35,16 @@ from .types import Value
 if TYPE_CHECKING:
     from .module import Block
 
-ValueId = int
-"""Index of a value in its function, in pre-order over instructions, nested blocks included."""
-
-
-class Op:
-    """Base of all operations; ``str`` gives one as module text spells it."""
-
-    __slots__ = ()
-
-    def blocks(self) -> tuple[Block, ...]:
-        """The nested blocks in order: an If's two; a Match's arms, then its default; a Loop's test
-        (where it has one), then its body; the body of an Each or a Lanes."""
-        return ()
-
-    def operands(self) -> tuple[ValueId, ...]:
-        """The values the operation itself reads, in order, nested blocks not included."""
-        return ()
-
-    def with_operands(self, operands: Sequence[ValueId]) -> Op:
-        """This operation reading ``operands`` (as many as ``operands()`` gives) instead."""
-        return self
-
-    def with_blocks(self, blocks: Sequence[Block]) -> Op:
-        """This operation holding ``blocks`` (as many as ``blocks()`` gives) instead."""
-        return self
-
-    def __str__(self) -> str:
-        from .text import operation_text
-
-        return operation_text(self)
-
-
-class _OneOperand(Op):
-    """An operation whose one field is the one value it reads."""
-
-    __slots__ = ()
-
-    def operands(self) -> tuple[ValueId, ...]:
-        value: ValueId = self.value  # type: ignore[attr-defined]
-        return (value,)
-
-    def with_operands(self, operands: Sequence[ValueId]) -> Op:
-        return type(self)(*operands)
+# fmt: off
+__all__ = [
+    "Arg", "At", "AtLinear", "Binary", "BinaryOp", "Button", "Call", "Carried", "Clock", "Const",
+    "Construct", "Coord", "Count", "Domain", "Each", "Element", "Emit", "Exchange", "Extract",
+    "FieldStep", "If", "Index", "IndexStep", "Intrinsic", "Key", "Lane", "Lanes", "Look", "Loop",
+    "Match", "Meet", "Op", "Pads", "Param", "Part", "Pointer", "PointerDown", "Put", "Queued",
+    "Rate", "Sample", "Scale", "Size", "Spend", "Step", "Stick", "Subscript", "Time", "Typed",
+    "Unary", "UnaryOp", "ValueId", "Wheel", "Window",
+]
+# fmt: on
 
 
 class Step:
@@ -329,89 +313,6 @@ class Domain(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Time(Op):
-    """Session time in seconds as Float: the clock rounded to it. Host call: time.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clock(Op):
-    """Session time in seconds as Double. Host call: time.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate(Op):
-    """The sound device's samples per second as Float, 0 without a device. Host call: time.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Queued(Op):
-    """The samples (per channel) the sound device holds and has not yet played, as Int, 0 without a
-    device. Host call: time.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer(Op):
-    """Pointer position in output pixels as Vec2. Host call: input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class PointerDown(Op):
-    """Whether the pointer button is held, as Bool. Host call: input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Button(_OneOperand):
-    """Whether the pointer button with this Int number is held, as Bool: 0 left, 1 right, 2 middle.
-    Host call: input.read."""
-
-    value: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Wheel(Op):
-    """What the wheel scrolled since the last evaluation, as Vec2. Host call: input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pads(Op):
-    """How many pads are connected, as Int. Host call: input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stick(_OneOperand):
-    """A pad's axis pair by Int number as Vec2: 0 left stick, 1 right, 2 the triggers. Sticks run
-    -1 … 1 (y away from the person), triggers 0 … 1; zero without a pad. Host call: input.read."""
-
-    value: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Window(Op):
-    """The window's size in physical pixels as Vec2, zero without one. Host call: input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale(Op):
-    """Physical pixels per logical pixel of the window, as Float, 1 without one. Host call:
-    input.read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key(_OneOperand):
-    """Whether the key with this Int code is held, as Bool. Host call: input.read."""
-
-    value: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Typed(_OneOperand):
-    """The character typed since the last evaluation at this Int place, as an Int code point; 0
-    after the last. Host call: input.read."""
-
-    value: ValueId
-
-
-@dataclass(frozen=True, slots=True)
 class Element(Op):
     """The current element's linear index, as Int. Entry only."""
 
@@ -532,7 +433,7 @@ class Put(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Emit(_OneOperand):
+class Emit(OneOperand):
     """Emit one more scatter pair (a record of address and value, as the entry returns). Yields the
     pair. A scatter's entry and its callees, under an order-free rule. Host call: field.write."""
 
@@ -540,7 +441,7 @@ class Emit(_OneOperand):
 
 
 @dataclass(frozen=True, slots=True)
-class Spend(_OneOperand):
+class Spend(OneOperand):
     """Yields, as Int, the iterations of the loop just before it (the operand), adding them to the
     element's work unless that loop's own Look does. Placed only by ``account``."""
 

@@ -108,6 +108,7 @@ from itertools import chain, zip_longest
 from .check_function import FunctionCheck
 from .check_manifest import check_manifest
 from .check_structs import Structs
+from .groups import group_fault
 from .limits import MAX_BLOCK_DEPTH
 from .mode import ModeKind
 from .module import Function, Instruction, Module
@@ -151,8 +152,6 @@ def _check(module: Module) -> None:
         if role is Role.HELPER:
             helpers.append(check)
     if kind is ModeKind.GROUP:
-        from .groups import group_fault
-
         fault = group_fault(module)
         if fault is not None:
             raise ValidationError(70, fault.path, fault.reason, "an exchange all lanes reach alike")
@@ -201,10 +200,10 @@ def _is_laned(module: Module) -> bool:
 
 def _check_lanes(module: Module) -> None:
     """Rule 45 of Lanes and Meet: the module is what ``lanes`` makes of a valid module."""
-    from .lanes import lanes, unlaned
-
     for index, function in enumerate(module.all_functions()):
         _check_ids(function, module.function_path(index))
+    from .lanes import lanes, unlaned
+
     before = unlaned(module)
     if before is None:
         raise ValidationError(45, "entry", "Lanes or Meet", "them where lanes places them")
