@@ -24,9 +24,10 @@ from .violation import require, require_dotted, shown
 
 @dataclass(slots=True)
 class _Open:
-    """A block being walked."""
+    """A block being walked: the one that ``name`` says of the operation at ``place``."""
 
-    path: str
+    place: str
+    name: str
     depth: int
     body: Iterator[Instruction]
     around: Around
@@ -39,6 +40,10 @@ class _Open:
     """The values defined in the block itself, which nothing after it sees."""
     pending: Instruction | None = None
     """The instruction whose blocks are being walked; it defines its value after them."""
+
+    @property
+    def path(self) -> str:
+        return self.place + self.name
 
 
 class FunctionCheck:
@@ -124,7 +129,7 @@ class FunctionCheck:
     def _walk(self) -> None:
         scan = self.role is Role.ENTRY and self.manifest.mode.kind is ModeKind.SCAN
         carried = self.manifest.results[0].element if scan else None
-        stack = [_Open(self.path, 0, iter(self.function.body), Around(carried, scan))]
+        stack = [_Open(self.path, "", 0, iter(self.function.body), Around(carried, scan))]
         while stack:
             block = stack[-1]
             if block.pending is not None:
@@ -232,7 +237,8 @@ class FunctionCheck:
         self._deepen(depth, path)
         return [
             _Open(
-                f"{path}.{name}",
+                path,
+                f".{name}",
                 depth,
                 iter(inner.body),
                 around,
