@@ -8,8 +8,11 @@ The operations are reached as ``op.Const``, ``op.Loop`` ….
 """
 
 from . import op
+from .carried import Carried, Sizes, carried, sizes
+from .context import ContextSource, HostContext, Script
 from .encoding import ENCODINGS
 from .fault import Fault, FaultKind, KernelFault
+from .groups import GroupFault, group_fault
 from .interpret import InputField, InvalidRun, Outcome, interpret
 from .layout import (
     PartLayout,
@@ -102,7 +105,9 @@ from .work import (
     counts_work,
     functions_work,
     loop_looks,
+    typical_reads_params,
     typical_work,
+    typical_work_given,
     worst_work,
 )
 
@@ -113,7 +118,9 @@ __all__ = [
     "COMBINES",
     "Capabilities",
     "Capability",
+    "Carried",
     "Combine",
+    "ContextSource",
     "DEFAULT_BUDGET",
     "ENCODINGS",
     "Encoding",
@@ -121,6 +128,8 @@ __all__ = [
     "FaultKind",
     "Field",
     "Function",
+    "GroupFault",
+    "HostContext",
     "IR_VERSION",
     "InputField",
     "Instruction",
@@ -164,8 +173,10 @@ __all__ = [
     "SIGNATURES",
     "Scalar",
     "Schema",
+    "Script",
     "Shape",
     "ShapeIndex",
+    "Sizes",
     "Span",
     "Step",
     "StructDef",
@@ -183,10 +194,12 @@ __all__ = [
     "bits_float",
     "bits_number",
     "capability_of",
+    "carried",
     "counts_work",
     "elements_of",
     "float_bits",
     "functions_work",
+    "group_fault",
     "index_type",
     "interpret",
     "linear_index_type",
@@ -202,10 +215,13 @@ __all__ = [
     "port_type_name",
     "scalar_kind",
     "schema_of",
+    "sizes",
     "template",
     "too_large",
     "type_name",
+    "typical_reads_params",
     "typical_work",
+    "typical_work_given",
     "validate",
     "value_as",
     "vector_of",
