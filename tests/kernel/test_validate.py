@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from dynamis.kernel import op, validate
 from dynamis.kernel import work as work_module
+from dynamis.kernel.lanes import lanes
 from dynamis.kernel.module import (
     MAX_ARRAY_COUNT,
     MAX_BLOCK_DEPTH,
@@ -18,6 +19,7 @@ from dynamis.kernel.module import (
     MAX_EXPANDED_DEPTH,
     MAX_FRAME_WORDS,
     Block,
+    Capabilities,
     Function,
     Instruction,
     Mode,
@@ -231,6 +233,44 @@ def test_the_samples_hold_every_operation_that_a_source_may() -> None:
     }
     assert held == {kind for kind, row in OPS.items() if not row.placed}
     assert {made.manifest.mode.kind for made in samples()} == set(ModeKind)
+
+
+LANED = lanes(next(made for made in samples() if made.manifest.mode.kind is ModeKind.GROUP))
+
+
+def test_a_module_is_valid_with_its_lanes_where_lanes_places_them() -> None:
+    assert any(isinstance(i.op, op.Lanes) for i in LANED.entry.instructions())
+    assert validate(LANED).module is LANED
+
+
+def test_a_laned_module_is_held_to_the_rules_of_the_module_it_was_made_of() -> None:
+    with pytest.raises(ValidationError) as raised:
+        validate(with_manifest(LANED, requires=Capabilities()))
+    assert raised.value.rule == 11
+
+
+@pytest.mark.parametrize("place", range(LANED.entry.slot_count))
+def test_a_laned_module_changed_anywhere_is_not_what_lanes_makes(place: int) -> None:
+    """Each instruction in turn is given a type that it has not."""
+
+    def changed(body: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        new = []
+        for instruction in body:
+            ty = Type.MAT3 if instruction.id == place else instruction.ty
+            blocks = [replace(b, body=changed(b.body)) for b in instruction.op.blocks()]
+            new.append(replace(instruction, ty=ty, op=instruction.op.with_blocks(blocks)))
+        return tuple(new)
+
+    body = changed(LANED.entry.body)
+    with pytest.raises(ValidationError):
+        validate(replace(LANED, entry=replace(LANED.entry, body=body)))
+
+
+def test_structs_that_lanes_did_not_add_are_not_taken_for_its_own() -> None:
+    more = (*LANED.structs, StructDef.record("More", [Field("x", F)]))
+    with pytest.raises(ValidationError) as raised:
+        validate(replace(LANED, structs=more))
+    assert raised.value.rule == 45
 
 
 def test_limits_are_reached_without_complaint() -> None:

@@ -109,6 +109,7 @@ from .check_function import FunctionCheck
 from .check_manifest import check_manifest
 from .check_structs import Structs
 from .groups import group_fault
+from .lanes import lanes, unlaned
 from .limits import MAX_BLOCK_DEPTH
 from .mode import ModeKind
 from .module import Function, Instruction, Module
@@ -202,8 +203,6 @@ def _check_lanes(module: Module) -> None:
     """Rule 45 of Lanes and Meet: the module is what ``lanes`` makes of a valid module."""
     for index, function in enumerate(module.all_functions()):
         _check_ids(function, module.function_path(index))
-    from .lanes import lanes, unlaned
-
     before = unlaned(module)
     if before is None:
         raise ValidationError(45, "entry", "Lanes or Meet", "them where lanes places them")
