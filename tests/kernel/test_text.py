@@ -338,12 +338,14 @@ def nested(depth: int) -> str:
     return f"%0: Bool = const true\n{body}return %0"
 
 
-def test_blocks_nest_to_the_limit_and_no_deeper() -> None:
+def test_blocks_nest_to_the_limit_and_the_one_that_lanes_adds_and_no_deeper() -> None:
     deepest = module(nested(MAX_BLOCK_DEPTH))
     assert parse(str(deepest)) == deepest
-    with pytest.raises(ParseError, match="64 deep"):
-        module(nested(MAX_BLOCK_DEPTH + 1))
-    with pytest.raises(ParseError, match="64 deep"):
+    laned = module(nested(MAX_BLOCK_DEPTH + 1))
+    assert parse(str(laned)) == laned
+    with pytest.raises(ParseError, match="65 deep"):
+        module(nested(MAX_BLOCK_DEPTH + 2))
+    with pytest.raises(ParseError, match="65 deep"):
         module(nested(50_000))
 
 

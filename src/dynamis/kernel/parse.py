@@ -2,8 +2,9 @@
 
 In: text of at most MAX_TEXT bytes, in the form that ``text.py`` shows. Out: the module, equal to
 the one that was printed; or a ``ParseError`` that points at the first token that cannot stand
-where it is. What is read is well formed, not yet valid: ``validate`` decides that, also of Spend
-and Look, which text may hold where ``account`` would place them. Nothing here recurses.
+where it is. What is read is well formed, not yet valid: ``validate`` decides that, also of Spend,
+Look, Lanes and Meet, which text may hold where ``account`` and ``lanes`` would place them. Nothing
+here recurses.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ def parse(text: str) -> Module:
 
 _FIELD_STEP = re.compile(r"\.([0-9]{1,10})\Z")
 _INDEX_STEP = re.compile(r"\[%([0-9]{1,10})\]\Z")
+_DEEPEST = MAX_BLOCK_DEPTH + 1
+"""Lanes puts the deepest blocks of a valid entry into one more."""
 _LONGEST_ARRAY_NAME = MAX_NAME + len("[; 4096]") * MAX_TYPE_DEPTH
 
 _BINARY = {op.symbol: op for op in BinaryOp}
@@ -236,8 +239,8 @@ class _Parser(Literals):
                 opened = self.opening(id, ty)
                 if opened is None:
                     body.append(Instruction(id, ty, self.operation()))
-                elif len(stack) == MAX_BLOCK_DEPTH:
-                    raise self.error(f"blocks nested at most {MAX_BLOCK_DEPTH} deep")
+                elif len(stack) == _DEEPEST:
+                    raise self.error(f"blocks nested at most {_DEEPEST} deep")
                 else:
                     stack.append(opened)
             elif stack:
