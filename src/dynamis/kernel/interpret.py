@@ -20,11 +20,14 @@ from dataclasses import dataclass
 from ..errors import DynamisError
 from .context import ContextSource, HostContext
 from .fault import Fault
+from .lanes import is_laned, lanes
 from .manifest import Manifest, Shape
 from .mode import ModeKind
 from .modes import PARTIAL, Driver
+from .module import Module
 from .run import Failure, Run
 from .types import Numeric, StructDef, Value, words
+from .unlaned import unlaned
 from .validate import Validated
 from .work import account
 
@@ -79,7 +82,7 @@ def interpret(
     Raises InvalidRun when inputs or parameters do not fit the manifest, an input without elements
     meets a run that has some (there is no element a clamped read could give), or a reduction has
     none."""
-    module = account(validated.module)
+    module = _accounted(validated.module)
     _check(module.manifest, module.structs, inputs, params, extent, elements)
     chosen = range(math.prod(extent)) if elements is None else elements
     host = (HostContext() if context is None else context).sample()
@@ -89,6 +92,12 @@ def interpret(
         return Outcome(tuple(Driver(run).drive(chosen)), None)
     except Failure as failure:
         return Outcome(None, failure.at(run.number))
+
+
+def _accounted(module: Module) -> Module:
+    """The module with its work checks placed, inside its lanes where it has those."""
+    bare = unlaned(module) if is_laned(module) and not module.accounted() else None
+    return account(module) if bare is None else lanes(account(bare))
 
 
 def _check(

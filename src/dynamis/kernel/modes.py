@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from .fault import FaultKind
 from .fold import combine_word, fold, total_fits
@@ -17,7 +18,7 @@ from .mode import ModeKind
 from .reads import Store, StoredField, Words, write_index
 from .run import Failure, GroupState, Run, result_instruction
 from .steps import FunctionSteps
-from .types import Numeric, word_types
+from .types import Numeric, word_types, words
 
 Outputs = list[list[Numeric]]
 
@@ -99,9 +100,8 @@ def _run_group(driver: Driver, first: int, size: int) -> list[list[Words]]:
     """The results of each lane of a group."""
     run, entry = driver.run, driver.entry
     run.group = GroupState(first, size)
-    if entry.in_lanes:  # the entry runs once for the whole group; its results are arrays
-        arrays = entry.results()
-        return [[_lane_of(array, lane, size) for array in arrays] for lane in range(size)]
+    if entry.in_lanes:  # the entry runs once for the whole group, and gives records of results
+        return _lanes_results(driver, entry.results()[0], size)
     lanes = [entry.lane_results() for _ in range(size)]
     given: list[Words] | None = None
     while True:
@@ -121,9 +121,14 @@ def _run_group(driver: Driver, first: int, size: int) -> list[list[Words]]:
         given = gives
 
 
-def _lane_of(array: Words, lane: int, size: int) -> Words:
-    width = len(array) // size
-    return array[lane * width : (lane + 1) * width]
+def _lanes_results(driver: Driver, records: Words, size: int) -> list[list[Words]]:
+    """The results of each lane, out of the array of their records."""
+    widths = [words(driver.module.structs, port.element) for port in driver.results]
+    ends = [0, *accumulate(widths)]
+    return [
+        [records[lane * ends[-1] + a : lane * ends[-1] + b] for a, b in pairwise(ends)]
+        for lane in range(size)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +203,8 @@ def _scatter(driver: Driver, elements: Sequence[int]) -> Outputs:
             linear = write_index(target.extent, pair[:address])
             if linear is not None:
                 before = touched[linear] if linear in touched else target.element(linear)
-                words = zip(combine, before, pair[address:], strict=True)
-                touched[linear] = tuple(meet(a, b) for meet, a, b in words)
+                both = zip(combine, before, pair[address:], strict=True)
+                touched[linear] = tuple(meet(a, b) for meet, a, b in both)
     stored = list(target.stored)
     for linear in sorted(touched):
         run.number = linear
@@ -210,9 +215,9 @@ def _scatter(driver: Driver, elements: Sequence[int]) -> Outputs:
     return [stored]
 
 
-def _put(stored: list[Numeric], target: StoredField, linear: int, words: Iterable[Numeric]) -> None:
+def _put(stored: list[Numeric], target: StoredField, linear: int, value: Iterable[Numeric]) -> None:
     first = linear * target.lanes
-    stored[first : first + target.lanes] = words
+    stored[first : first + target.lanes] = value
 
 
 def _prefix(driver: Driver, elements: Sequence[int]) -> Outputs:
@@ -227,8 +232,8 @@ def _prefix(driver: Driver, elements: Sequence[int]) -> Outputs:
         value = driver.element(number)[0]
         if running is not None:
             before, added = running, value
-            words = zip(combine, before, added, strict=True)
-            value = tuple(meet(a, b) for meet, a, b in words)
+            both = zip(combine, before, added, strict=True)
+            value = tuple(meet(a, b) for meet, a, b in both)
             for ty, total, pair in zip(kinds, value, zip(before, added, strict=True), strict=True):
                 if not total_fits(rule, ty, total):
                     raise driver.failure(FaultKind.OVERFLOW, pair)
