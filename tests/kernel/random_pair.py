@@ -53,7 +53,8 @@ def _may_be_wired(consumer: Module, input: int) -> bool:
     manifest = consumer.manifest
     port = manifest.inputs[input]
     free = port.name not in manifest.memories and manifest.mode.base != input
-    return free and port.shape is manifest.domain
+    sizes = manifest.mode.kind is ModeKind.MAP or input == 0
+    return free and sizes and port.shape is manifest.domain
 
 
 def random_maps(rng: Random) -> tuple[Module, Module]:

@@ -47,9 +47,9 @@ def fuse(producer: Module, consumer: Module, input: int, *, same_domain: bool = 
     """The consumer with the producer in place of its input ``input``, which it only samples.
 
     Inputs are the producer's, then the consumer's others; parameters likewise; a name of the
-    producer's that clashes is renamed after its kernel (``image_blur_radius``). The input must be the one
-    that sizes the consumer's domain, unless the caller vouches, with ``same_domain``, that every
-    run of it has the producer's extent. Raises FuseError."""
+    producer's that clashes is renamed after its kernel (``image_blur_radius``). The input must be
+    the one that sizes the consumer's domain, unless the caller vouches, with ``same_domain``, that
+    every run of it has the producer's extent. Raises FuseError."""
     _check_wire(producer, consumer, input, same_domain)
     if not samples_only(consumer, input):
         use = input_use(consumer, input).name.lower()

@@ -25,6 +25,10 @@ from .violation import ValidationError
 from .work import functions_work
 
 
+_LIMITS = (17, 18, 19, 46, 47)
+"""The rules of ``validate`` that two valid parts can break together: those of size."""
+
+
 class FuseReason(Enum):
     """Why two kernels cannot be fused; the value says it in words."""
 
@@ -103,7 +107,7 @@ def sized_by(manifest: Manifest) -> int | None:
 
 def finished(a: Module, b: Module, fused: Module) -> Module:
     """The fused module with its budget, its worst work, which it can therefore not pass; valid.
-    Raises FuseError where it is past a limit."""
+    Raises FuseError where it is past a limit, ValidationError where a part was not valid."""
     worst = written_work(fused)
     if worst >= MAX_BUDGET:
         detail = f"together they may run {worst} iterations an element, past {MAX_BUDGET - 1}"
@@ -112,6 +116,8 @@ def finished(a: Module, b: Module, fused: Module) -> Module:
     try:
         return validate(replace(fused, manifest=manifest)).module
     except ValidationError as error:
+        if error.rule not in _LIMITS:
+            raise  # a part was no valid module
         raise FuseError(FuseReason.LIMIT, a, b, str(error)) from error
 
 

@@ -16,6 +16,7 @@ from .fuse_parts import Transplant
 from .manifest import Shape, index_type
 from .module import Block, Function, Instruction, Span
 from .op import Op, ValueId
+from .renumber import renumbered_function
 from .tables import BinaryOp
 from .tables import Intrinsic as I
 from .types import StructDef, Type, Value, part_at
@@ -155,7 +156,8 @@ def producer_helper(entry: Function, name: str, shape: Shape, moved: Transplant)
     body = writer.rewrite(entry.body, change)
     results = tuple(writer.at(id) for id in entry.results)
     bindings = tuple((writer.at(id), name) for id, name in entry.bindings)
-    return Function(name, (index, index), (*top, *body), results, bindings)
+    made = Function(name, (index, index), (*top, *body), results, bindings)
+    return renumbered_function(made)
 
 
 @dataclass(slots=True)

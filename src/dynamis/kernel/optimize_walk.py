@@ -128,8 +128,18 @@ class Walk:
         top = self.scopes.pop()
         self.total = top.facts
         results = tuple(self.env[id] for id in old.results)
+        self._name_results(old, top.body)
         bindings = tuple((new, n) for id, n in old.bindings for new in self.moved.get(id, ()))
         return replace(old, body=tuple(top.body), results=results, bindings=bindings)
+
+    def _name_results(self, old: Function, body: list[Instruction]) -> None:
+        """Gives what a function's results are now the spans of what they were: a failure of storing
+        one names it. What may fail itself keeps its own."""
+        spans = {i.id: i.span for i in old.body}
+        named = {self.env[id]: spans[id] for id in reversed(old.results)}
+        for k, instruction in enumerate(body):
+            if instruction.id in named and not self.facts[instruction.id].fails:
+                body[k] = replace(instruction, span=named[instruction.id])
 
     def _measure(self, body: Sequence[Instruction]) -> int:
         """Fills ``sizes`` and ``looping``; the instructions of a block."""
