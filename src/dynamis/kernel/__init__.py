@@ -9,11 +9,24 @@ The operations are reached as ``op.Const``, ``op.Loop`` ….
 
 from . import op
 from .carried import Carried, Sizes, carried, sizes
+from .carried_builders import CarriedBuilder, ElementUpdate, carried_builders
 from .context import ContextSource, HostContext, Script
 from .encoding import ENCODINGS
 from .fault import Fault, FaultKind, KernelFault
+from .fuse import fuse, fuse_indexed, fuse_outputs
+from .fuse_parts import FuseError, fused_name
 from .groups import GroupFault, group_fault
+from .input_use import (
+    InputUse,
+    counted,
+    counts_only,
+    extent_params,
+    input_use,
+    offset_read,
+    samples_only,
+)
 from .interpret import InputField, InvalidRun, Outcome, interpret
+from .lanes import lanes, unlaned
 from .layout import (
     PartLayout,
     measure,
@@ -72,7 +85,9 @@ from .module import (
 )
 from .op import Op, Step, ValueId
 from .op_table import OPS
+from .optimize import optimize
 from .parse import ParseError, parse
+from .renumber import renumbered
 from .tables import BINARY, SIGNATURES, UNARY, BinaryOp, Intrinsic, UnaryOp
 from .types import (
     PLAIN_TYPES,
@@ -119,19 +134,23 @@ __all__ = [
     "Capabilities",
     "Capability",
     "Carried",
+    "CarriedBuilder",
     "Combine",
     "ContextSource",
     "DEFAULT_BUDGET",
     "ENCODINGS",
+    "ElementUpdate",
     "Encoding",
     "Fault",
     "FaultKind",
     "Field",
     "Function",
+    "FuseError",
     "GroupFault",
     "HostContext",
     "IR_VERSION",
     "InputField",
+    "InputUse",
     "Instruction",
     "Intrinsic",
     "InvalidKernelId",
@@ -195,24 +214,38 @@ __all__ = [
     "bits_number",
     "capability_of",
     "carried",
+    "carried_builders",
+    "counted",
+    "counts_only",
     "counts_work",
     "elements_of",
+    "extent_params",
     "float_bits",
     "functions_work",
+    "fuse",
+    "fuse_indexed",
+    "fuse_outputs",
+    "fused_name",
     "group_fault",
     "index_type",
+    "input_use",
     "interpret",
+    "lanes",
     "linear_index_type",
     "loop_looks",
     "measure",
     "measure_struct",
     "number_names",
+    "offset_read",
     "op",
+    "optimize",
     "parse",
     "part_at",
     "part_layout",
     "part_types",
     "port_type_name",
+    "renumbered",
+    "samples_only",
     "scalar_kind",
     "schema_of",
     "sizes",
@@ -222,6 +255,7 @@ __all__ = [
     "typical_reads_params",
     "typical_work",
     "typical_work_given",
+    "unlaned",
     "validate",
     "value_as",
     "vector_of",
