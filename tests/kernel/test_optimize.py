@@ -493,9 +493,9 @@ def test_a_long_function_is_walked() -> None:
 def test_writing_loops_out_does_not_pass_the_limits_of_a_module() -> None:
     """The Each alone is nearly as large as a function may be; the loops would be too much."""
     lines = ["%0: Int = sample 0", "%1: Struct0 = each 4096 {", "%2: Int = index"]
-    lines += [f"%{k}: Int = mulhi(%{k - 1}, %0)" for k in range(3, 64)]
-    lines += ["yield %63", "}", "%64: Int = subscript %1 %0"]
-    next, last = 65, 64
+    lines += [f"%{k}: Int = mulhi(%{k - 1}, %0)" for k in range(3, 62)]
+    lines += ["yield %61", "}", "%62: Int = subscript %1 %0"]
+    next, last = 63, 62
     for _ in range(500):
         lines += [f"%{next}: Int = loop 2 init %{last} do {{", f"%{next + 1}: Int = carried"]
         lines += [f"%{k}: Int = mulhi(%{k - 1}, %0)" for k in range(next + 2, next + 20)]
@@ -509,6 +509,7 @@ def test_writing_loops_out_does_not_pass_the_limits_of_a_module() -> None:
         structs=("array Int 4096",),
         budget=2**20,
     )
+    validate(before)
     assert not before.counts_work()
     made = optimize(before)
     validate(made)
