@@ -24,7 +24,6 @@ from .validate import validate
 from .violation import ValidationError
 from .work import functions_work
 
-
 _LIMITS = (17, 18, 19, 46, 47)
 """The rules of ``validate`` that two valid parts can break together: those of size."""
 
