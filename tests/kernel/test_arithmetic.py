@@ -59,6 +59,12 @@ def test_the_table_has_a_row_wherever_the_typing_rules_allow_scalars() -> None:
             assert (allowed is not None) == (ty in TABLE[operation]), (operation, ty)
 
 
+def test_the_tables_say_which_operations_fail_and_on_which_types() -> None:
+    for operation, rows in TABLE.items():
+        for ty, row in rows.items():
+            assert (row.fault is not None) == bool(operation.signature.faults(ty)), (operation, ty)
+
+
 def test_results_are_numbers_of_their_type_and_floats_are_exact_f32() -> None:
     kinds = {Type.FLOAT: float, Type.DOUBLE: float, Type.INT: int, Type.LONG: int, Type.BOOL: bool}
     for case in CASES:

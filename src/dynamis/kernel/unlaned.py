@@ -55,7 +55,9 @@ class _Unlaning:
         new = self.module.entry
         body: list[Instruction] = []
         self.outside(new.body, body)
-        (last,) = new.results
+        if len(new.results) != 1:
+            raise _NotLaned
+        last = new.results[0]
         ports = range(len(self.module.manifest.results))
         results = tuple(self.left[last, port] for port in ports)
         bindings = tuple((self.of[id], name) for id, name in new.bindings)
@@ -111,8 +113,8 @@ class _Unlaning:
 
     def field(self, array: Type) -> Type:
         """The type of field 0 of the records in an array."""
-        element = self.module.structs[array.index].element
-        if not array.is_struct or element is None or not element.is_struct:
+        element = self.module.structs[array.index].element if array.is_struct else None
+        if element is None or not element.is_struct:
             raise _NotLaned
         return self.module.structs[element.index].fields[0].ty
 
