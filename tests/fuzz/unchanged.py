@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from dynamis.kernel.lanes import lanes
-
 from dynamis.kernel import (
     InputField,
     Module,
@@ -24,9 +22,11 @@ from dynamis.kernel import (
 )
 from dynamis.kernel.fuse import fuse, fuse_indexed, fuse_outputs
 from dynamis.kernel.fuse_parts import FuseError
+from dynamis.kernel.lanes import lanes
 from dynamis.kernel.manifest import PortType
 from dynamis.kernel.mode import ModeKind
 from dynamis.kernel.optimize import optimize
+from dynamis.kernel.types import Value
 from tests.kernel.random_data import Run
 from tests.kernel.strategies import TOTAL, WHOLE, Wire, random_module, random_run
 
@@ -115,7 +115,7 @@ def _fused(
             made = fuser(producer, consumer, input, same_domain=True)
         except FuseError as error:
             return _refused(error)
-        first = random_run(rng, producer, MOST)
+        first = random_run(rng, producer, MOST, sized=True)
         second = random_run(rng, consumer, MOST)
         middle = ran(validate(producer), first)
         inputs = list(second.inputs)
@@ -126,8 +126,7 @@ def _fused(
             data = replace(second, inputs=tuple(inputs), extent=first.extent, context=first.context)
             middle = ran(validate(consumer), data)
         del inputs[input]
-        both = Run((*first.inputs, *inputs), first.params + second.params, first.extent)
-        after = ran(validate(made), replace(both, context=first.context))
+        after = ran(validate(made), _joined(made, (*first.inputs, *inputs), first, second))
         hold_same(middle, after, fuser.__name__, False)
         return "same"
 
@@ -146,13 +145,20 @@ def _outputs(rng: Random) -> str:
     first, second = random_run(rng, a, MOST), random_run(rng, b, MOST)
     second = replace(second, extent=first.extent, context=first.context)
     left, right = ran(validate(a), first), ran(validate(b), second)
-    both = Run(first.inputs + second.inputs, first.params + second.params, first.extent)
-    after = ran(validate(made), replace(both, context=first.context))
+    after = ran(validate(made), _joined(made, first.inputs + second.inputs, first, second))
     if left.outputs is None or right.outputs is None:
         hold_same(left if left.outputs is None else right, after, "fuse_outputs", False)
     else:
         hold_same(Outcome(left.outputs + right.outputs, None), after, "fuse_outputs", False)
     return "same"
+
+
+def _joined(made: Module, inputs: tuple[InputField, ...], first: Run, second: Run) -> Run:
+    """The data of two runs for the one kernel made of both; its structs have their own numbers."""
+    values = first.params + second.params
+    pairs = zip(made.manifest.params, values, strict=True)
+    params = tuple(Value(param.ty, value.words) for param, value in pairs)
+    return Run(inputs, params, first.extent, first.context)
 
 
 def _refused(error: FuseError) -> str:

@@ -66,12 +66,13 @@ def random_value(rng: Random, ty: Type, structs: Sequence[StructDef] = ()) -> Va
     return Value.of(ty, [random_number(rng, word) for word in word_types(structs, ty)], structs)
 
 
-def random_run(rng: Random, module: Module, most: int = 40) -> Run:
-    """Inputs, parameters and an extent: of one to ``most`` rows, fewer elements over a grid."""
+def random_run(rng: Random, module: Module, most: int = 40, sized: bool = False) -> Run:
+    """Inputs, parameters and an extent: of one to ``most`` rows, fewer elements over a grid. Input 0
+    has the extent of the domain where the mode, or ``sized``, asks for it."""
     manifest = module.manifest
     domain = manifest.domain
     extent = _extent(rng, domain, most)
-    is_sized = manifest.mode.kind.value not in ("map", "group")
+    is_sized = sized or manifest.mode.kind.value not in ("map", "group")
     inputs = []
     for k, port in enumerate(manifest.inputs):
         same = port.shape is domain and (rng.random() < 0.6 or (k == 0 and is_sized))
