@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from dynamis.kernel import validate
@@ -9,6 +11,8 @@ from dynamis.kernel.carried_builders import CarriedBuilder, ElementUpdate, carri
 from dynamis.kernel.module import Module
 from dynamis.kernel.optimize import optimize
 from tests.kernel.build import module
+from tests.kernel.strategies import random_module
+from tests.kernel.test_optimize import deep, wide
 
 START = """%0: Float = sample 0
     %1: Struct0 = each 8 {
@@ -284,3 +288,16 @@ def test_the_loop_is_still_found_once_it_is_optimised() -> None:
         last=11,
     )
     assert len(found(optimize(made))) == 1
+
+
+def test_random_functions_have_an_answer() -> None:
+    for seed in range(100):
+        for function in random_module(Random(seed), 30).all_functions():
+            for builder in carried_builders(function):
+                assert isinstance(builder, CarriedBuilder)
+                assert builder.updates
+
+
+def test_blocks_at_the_limit_of_depth_and_long_functions_are_walked() -> None:
+    assert carried_builders(deep(64)) == ()
+    assert carried_builders(wide(20_000)) == ()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from random import Random
+
 import pytest
 
 from dynamis.kernel import InputField, interpret, op, validate
@@ -17,6 +22,8 @@ from dynamis.kernel.input_use import (
 from dynamis.kernel.module import Module
 from dynamis.kernel.types import Type, Value
 from tests.kernel.build import module
+from tests.kernel.strategies import random_module, random_run
+from tests.kernel.unchanged import run_of, shown
 
 GRID = {"inputs": ("a: Grid<Float>", "b: Grid<Float>"), "outputs": ("out: Grid<Float>",)}
 ROWS = {"inputs": ("a: Rows<Float>", "b: Rows<Float>"), "outputs": ("out: Rows<Float>",)}
@@ -154,3 +161,29 @@ def test_only_what_is_read_becomes_a_parameter() -> None:
     given = extent_params(USES[InputUse.COUNTED], 0)
     assert [p.name for p in given.manifest.params] == ["a_count"]
     assert extent_params(USES[InputUse.UNUSED], 0) == USES[InputUse.UNUSED]
+
+
+def test_random_kernels_run_alike_with_their_extents_as_parameters() -> None:
+    held = 0
+    for seed in range(700, 760):
+        rng = Random(seed)
+        made = random_module(rng, 25)
+        run = random_run(rng, made, 10)
+        for input, field in enumerate(run.inputs):
+            given = extent_params(made, input)
+            assert not counted(given, input)
+            more = [
+                Value.of(p.ty, prod(field.extent) if "_count" in p.name else _index(field.extent))
+                for p in given.manifest.params[len(made.manifest.params) :]
+            ]
+            params = (*run.params, *more)
+            old = run_of(made, run)
+            new = run_of(given, replace(run, params=params))
+            assert shown(old, made) == shown(new, given), seed
+            held += bool(more)
+    assert held >= 20
+
+
+def _index(extent: tuple[int, ...]) -> Sequence[float] | int:
+    """An extent, in NumPy order, as its index type: one Int, or floats along x first."""
+    return extent[0] if len(extent) == 1 else [float(n) for n in reversed(extent)]
