@@ -12,10 +12,11 @@ import pytest
 from dynamis.kernel import InputField, Outcome, interpret, validate
 from dynamis.kernel.arithmetic import Operation
 from dynamis.kernel.fault import FaultKind
+from dynamis.kernel.mode import ModeKind
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
 from dynamis.kernel.types import PLAIN_TYPES, Type, word_bits
 from tests.kernel.build import module
-from tests.kernel.cases import Case, load
+from tests.kernel.cases import Case, RunCase, load, load_runs
 
 GROUPS = {
     key: list(cases) for key, cases in groupby(load(), lambda case: (case.operation, case.ty))
@@ -133,3 +134,19 @@ def test_whole_values_are_equal_when_every_word_is(ty: str) -> None:
 
 def test_every_operation_of_the_tables_is_in_the_suite() -> None:
     assert {operation for operation, _ in GROUPS} == {*BinaryOp, *UnaryOp, *Intrinsic}
+
+
+RUNS = load_runs()
+
+
+@pytest.mark.parametrize("case", RUNS, ids=[case.name for case in RUNS])
+def test_every_run_gives_its_words_or_its_fault(case: RunCase) -> None:
+    outcome = interpret(validate(case.module), case.inputs, (), case.extent)
+    fault = outcome.fault
+    found = None if fault is None else (fault.element, fault.kind, fault.operands)
+    assert repr(outcome.outputs) == repr(case.outputs)
+    assert found == case.fault
+
+
+def test_the_runs_are_of_every_mode() -> None:
+    assert {case.module.manifest.mode.kind for case in RUNS} == set(ModeKind)

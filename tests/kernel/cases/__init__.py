@@ -2,7 +2,7 @@
 
 ``arithmetic.txt``, ``wide.txt`` and ``elementary.txt``: edge values of every operation with the
 words expected of it, as ``Case``s, which any evaluator of the Kernel IR can be held against.
-``invalid.txt``: modules that are not valid.
+``runs.txt``: whole runs. ``invalid.txt``: modules that are not valid.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dynamis.kernel.arithmetic import Operation
 from dynamis.kernel.fault import FaultKind
+from dynamis.kernel.interpret import InputField
 from dynamis.kernel.module import Module
 from dynamis.kernel.parse import parse
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
@@ -96,3 +97,50 @@ def load_invalid() -> list[tuple[int, str, str, Module]]:
             rule, _, path = place.partition(" at ")
             found.append((int(rule), path, says, parse(body)))
     return found
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """A module, its inputs, its domain, and the outputs or the fault (element, kind, operands)
+    expected."""
+
+    name: str
+    module: Module
+    inputs: tuple[InputField, ...]
+    extent: tuple[int, ...]
+    outputs: tuple[list[Numeric], ...] | None
+    fault: tuple[int, FaultKind, tuple[Numeric, ...]] | None
+
+
+def load_runs() -> list[RunCase]:
+    """The runs of ``runs.txt``."""
+    text = (FOLDER / "runs.txt").read_text(encoding="ascii")
+    return [_run_case(part) for part in text.split("\nrun ")[1:]]
+
+
+def _run_case(text: str) -> RunCase:
+    head, _, body = text.partition("dynamis kernel ir")
+    name, *facts = head.strip().split("\n")
+    inputs, outputs = [], []
+    extent: tuple[int, ...] = ()
+    fault = None
+    for fact in facts:
+        word, _, rest = fact.partition(" ")
+        if word == "extent":
+            extent = tuple(map(int, rest.split()))
+        elif word == "input":
+            size, _, words = rest.partition("|")
+            inputs.append(InputField(tuple(map(int, size.split())), _numbers(words)))
+        elif word == "expect":
+            outputs.append(_numbers(rest))
+        else:
+            element, kind, *operands = rest.split()
+            fault = (int(element), FaultKind[kind], tuple(_numbers(" ".join(operands))))
+    module = parse("dynamis kernel ir" + body)
+    expected = None if fault is not None else tuple(outputs)
+    return RunCase(name, module, tuple(inputs), extent, expected, fault)
+
+
+def _numbers(words: str) -> list[Numeric]:
+    """Numbers as Python has them: with a dot, an exponent or letters a float, else an int."""
+    return [int(w) if w.lstrip("-").isdigit() else float(w) for w in words.split()]
