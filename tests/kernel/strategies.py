@@ -217,10 +217,11 @@ class _Contract:
         if kind is ModeKind.SCATTER:
             base = rng.randrange(len(inputs))
             element = inputs[base].element
-            rule = rng.choice([r for r in Combine if r.takes_words(self.words(element))])
+            rules = [r for r in Combine if r.takes_words(self.words(element))]
+            rule = rng.choice(rules if self.scope.fails else rules[rules[0] is Combine.SUM :])
             return Mode.SCATTER(base, rule), [Port("out0", inputs[base].ty)]
         if kind is ModeKind.PREFIX:
-            rule = rng.choice((Combine.SUM, Combine.MIN, Combine.MAX))
+            rule = rng.choice((Combine.MIN, Combine.MAX, Combine.SUM)[: 2 + self.scope.fails])
             element = self.element()
             while not (
                 rule.takes_words(self.words(element)) and rule.order_free(element, self.structs)
