@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from dynamis.kernel import ValidationError, account, interpret, op, validate
+from dynamis.kernel import InputField, ValidationError, account, interpret, op, validate
 from dynamis.kernel.interpret import Outcome
 from dynamis.kernel.lanes import is_laned, lanes, unlaned
 from dynamis.kernel.mode import ModeKind
@@ -114,3 +114,40 @@ def test_a_module_that_lanes_did_not_make_is_refused() -> None:
         validate(broken)
     shorter = replace(made, entry=replace(made.entry, body=(first, meet)))
     assert unlaned(shorter) is None
+
+
+def test_a_run_is_bounded_alike_with_lanes_and_without() -> None:
+    spin = (
+        "%{a}: Int = loop 1073741824 bound %{n} init %{n} do {{\n"
+        "%{b}: Int = index\nyield %{b}\n}}\n"
+    )
+    body = (
+        "%0: Int = sample 0\n%1: Int = lane\n"
+        + spin.format(a=2, b=3, n=0)
+        + "%4: Int = exchange %0 %1\n%5: Int = %4 + %0\n"
+        + spin.format(a=6, b=7, n=5)
+        + "return %6"
+    )
+    made = group(body, budget=20000)
+    xs = InputField((8,), [100, 3000, 0, 1500, 2100, 50, 1024, 1023])
+    kinds = set()
+    for bound in range(0, 30_000, 1024):
+        found = [
+            interpret(validate(m), [xs], (), (8,), max_work=bound) for m in (made, lanes(made))
+        ]
+        assert shown(found[0]) == shown(found[1])
+        kinds.add(None if found[0].fault is None else found[0].fault.element)
+    assert len(kinds) >= 4
+
+
+def test_a_result_that_its_encoding_does_not_hold_fails_alike() -> None:
+    body = (
+        "%0: Int = sample 0\n%1: Int = lane\n%2: Int = exchange %0 %1\n%3: Int = %2 + %2\n"
+        "return %0, %3"
+    )
+    made = group(body, outputs=("a: Rows<Int>", "b: Rows<Int, u8>"))
+    xs = InputField((3,), [1, 127, 128])
+    found = [interpret(validate(m), [xs], (), (3,)) for m in (made, lanes(made))]
+    assert shown(found[0]) == shown(found[1])
+    assert found[0].fault is not None
+    assert (found[0].fault.element, found[0].fault.operands) == (2, (256,))

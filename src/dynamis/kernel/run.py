@@ -164,6 +164,7 @@ class Run:
 
 
 def result_instruction(function: Function, result: int = 0) -> Instruction:
-    """The instruction that a function's result is: what a fault that none makes is named by."""
-    id = function.results[result]
+    """The instruction that a function's result is: what a fault that none makes is named by. (An
+    entry with lanes has one result, the array of the records of all.)"""
+    id = function.results[min(result, len(function.results) - 1)]
     return next(i for i in function.instructions() if i.id == id)

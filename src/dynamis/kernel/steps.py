@@ -140,7 +140,6 @@ class FunctionSteps:
 
     def _step(self, instruction: Instruction, scope: Scope) -> tuple[Step, bool]:
         """The step of an instruction, and whether it waits."""
-        run = self.run
         match instruction.op:
             case ops.If(condition, then, otherwise):
                 return self._choice(lambda frame: frame[condition][0], (otherwise, then), scope)
@@ -155,7 +154,7 @@ class FunctionSteps:
             case ops.Lanes(body):
                 return self._lanes(body, scope), False
             case ops.Meet():
-                return lambda _: run.meet() or (True,), False
+                return self._meet, False
             case ops.Spend(value):
                 return self._spend(value), False
             case ops.Look():
@@ -460,6 +459,10 @@ class FunctionSteps:
             return tuple(w for k in range(len(group.work)) for w in found.get(k, lowest))
 
         return step
+
+    def _meet(self, _: Frame) -> Words:
+        self.run.meet()
+        return (True,)
 
     # Work: iterations are added to the element's work by a loop's own Look, else by its Spend.
 
