@@ -23,7 +23,7 @@ from dynamis.kernel.types import Type
 from dynamis.render import Machine
 from dynamis.runtime import native
 from dynamis.runtime.native import NativeKernel
-from tests.kernel.strategies import random_module, random_run
+from tests.kernel.strategies import NATIVE, random_module, random_run
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 WIDTHS = (1, 3, 7, 8, 9, 31, 1000)
@@ -173,7 +173,7 @@ def test_division_agrees_over_all_pairs_of_edges() -> None:
 def run_random(seed: int, widths: tuple[int, ...]) -> bool:
     """Whether the random run faulted; asserts that every width agrees with the reference."""
     rng = Random(seed)
-    module = random_module(rng)
+    module = random_module(rng, scope=NATIVE)
     run = random_run(rng, module)
     validated = validate(module)
     want = interpret(validated, run.inputs, run.params, run.extent)

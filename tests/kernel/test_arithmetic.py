@@ -59,8 +59,14 @@ def test_the_table_has_a_row_wherever_the_typing_rules_allow_scalars() -> None:
             assert (allowed is not None) == (ty in TABLE[operation]), (operation, ty)
 
 
+def test_the_tables_say_which_operations_fail_and_on_which_types() -> None:
+    for operation, rows in TABLE.items():
+        for ty, row in rows.items():
+            assert (row.fault is not None) == bool(operation.signature.faults(ty)), (operation, ty)
+
+
 def test_results_are_numbers_of_their_type_and_floats_are_exact_f32() -> None:
-    kinds = {Type.FLOAT: float, Type.INT: int, Type.BOOL: bool}
+    kinds = {Type.FLOAT: float, Type.DOUBLE: float, Type.INT: int, Type.LONG: int, Type.BOOL: bool}
     for case in CASES:
         if isinstance(case.expected, FaultKind):
             continue
@@ -68,7 +74,9 @@ def test_results_are_numbers_of_their_type_and_floats_are_exact_f32() -> None:
         assert type(result) is kinds[case.result_type]
         if case.result_type == Type.INT:
             assert INT_MIN <= result <= INT_MAX
-        if isinstance(result, float):
+        if case.result_type == Type.LONG:
+            assert -(2**63) <= result < 2**63
+        if case.result_type == Type.FLOAT:
             assert math.isnan(result) or bits_float(float_bits(result)) == result
 
 

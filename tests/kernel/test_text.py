@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from dynamis.kernel import account, op, parse
 from dynamis.kernel.module import MAX_BLOCK_DEPTH, MAX_TEXT, Block, Function, Instruction, Module
 from dynamis.kernel.parse import ParseError
-from dynamis.kernel.types import Type, Value
+from dynamis.kernel.types import Field, StructDef, Type, Value
 from tests.kernel.build import module
+from tests.kernel.samples import sample_texts
 from tests.kernel.strategies import modules, random_module
 
 SAMPLE = """\
@@ -78,6 +79,131 @@ entry main() {
 
 def test_the_text_of_a_parsed_text_is_that_text() -> None:
     assert str(parse(SAMPLE)) == SAMPLE
+
+
+@pytest.mark.parametrize("text", sample_texts(), ids=lambda text: text.split()[6])
+def test_every_operation_mode_type_and_encoding_reads_back(text: str) -> None:
+    made = parse(text)
+    assert str(made) == text
+    assert parse(" ".join(text.split())) == made
+
+
+PLACED = """%0: Struct0 = lanes {
+  %1: Float = const 0.5
+  yield %1
+}
+%2: Bool = meet(%0)
+%3: Bool = look
+%4: Bool = meet()
+%5: Int = spend %1
+return %1
+"""
+
+
+def test_the_operations_that_only_passes_place_read_back() -> None:
+    made = module(PLACED, mode="group 4", structs=("array Float 4",))
+    assert parse(str(made)) == made
+    kinds = [type(i.op) for i in made.entry.instructions()]
+    assert kinds == [op.Lanes, op.Const, op.Meet, op.Look, op.Meet, op.Spend]
+
+
+def test_an_operation_prints_alone() -> None:
+    part = op.Part(2, 7, (op.FieldStep(1), op.IndexStep(3)))
+    assert str(part) == "part 2 at %7 .1 [%3]"
+    assert str(op.Each(4, Block((), 1))) == "each 4 {\n  yield %1\n}"
+    assert str(op.Match(0, (((1, 2), Block((), 1)),), Block((), 2))) == (
+        "match %0 case 1, 2 {\n  yield %1\n} else {\n  yield %2\n}"
+    )
+    assert str(op.Put(1, 2, 3)) == "put 1 %2 %3"
+
+
+def test_a_struct_that_is_almost_an_array_prints_every_fact() -> None:
+    odd = StructDef("Odd", (Field("x", Type.FLOAT),), Type.FLOAT)
+    made = replace(module("%0: Float = const 0.0\nreturn %0"), structs=(odd,))
+    assert "struct Odd(x: Float) element Float" in str(made)
+    assert parse(str(made)) == made
+
+
+TABLE = ("Inner(k: Int, x: Float)", "Outer(inner: Struct0, wide: Long)")
+
+
+@pytest.mark.parametrize(
+    ("literal", "ty", "expected"),
+    [
+        ("Struct1(1, 2.0)", "Struct1", "3 words of Struct1"),
+        ("Struct1(1, 2.0, 3)", "Struct1", "Int, Float, Long"),
+        ("Struct1(true, 2.0, Long(3))", "Struct1", "Int, Float, Long"),
+        ("Double(1)", "Double", "of type Double"),
+        ("Long(9223372036854775808)", "Long", "of type Long"),
+        ("Mat2(1.0, 2.0)", "Mat2", "4 numbers"),
+        ("Struct1(Struct0(1, 2.0), Long(3))", "Struct1", "of type Int"),
+    ],
+)
+def test_a_literal_that_does_not_fit_its_type_is_refused(
+    literal: str, ty: str, expected: str
+) -> None:
+    with pytest.raises(ParseError) as raised:
+        module(f"%0: {ty} = const {literal}\nreturn %0", structs=TABLE)
+    assert expected in raised.value.expected
+
+
+def test_a_struct_literal_may_hold_vectors() -> None:
+    table = ("R(a: Vec2, b: Long)",)
+    long, short = "Struct0(Vec2(1.0, 2.0), Long(3))", "Struct0(1.0, 2.0, Long(3))"
+    made = [
+        module(f"%0: Struct0 = const {text}\nreturn %0", structs=table) for text in (long, short)
+    ]
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("structs", "expected"),
+    [
+        (("array Float 0",), "a count from 1 to 4096"),
+        (("array Float 4097",), "a count from 1 to 4096"),
+        (("array Struct0 2",), "an earlier struct"),
+        (("array Float 4096",) * 33, "131072 fields"),
+        (("array Float 1", *(f"array Struct{k} 1" for k in range(200))), "64 deep"),
+        (("R" * 257 + "(x: Float)",), "256 characters"),
+    ],
+    ids=range(6),
+)
+def test_a_table_past_its_limits_is_refused_while_it_is_read(
+    structs: tuple[str, ...], expected: str
+) -> None:
+    with pytest.raises(ParseError) as raised:
+        module("%0: Float = const 0.0\nreturn %0", structs=structs)
+    assert expected in raised.value.expected
+
+
+def test_constants_of_hostile_tables_are_read_in_linear_time() -> None:
+    doubling = ("R(x: Float)", *(f"R(x: Struct{k}, y: Struct{k})" for k in range(300)))
+    made = module("%0: Struct299 = const Struct299(1.0)\nreturn %0", structs=doubling)
+    assert made.entry.body[0].op == op.Const(Value(Type.struct(299), (0x3F800000,)))
+    unknown = module("%0: Struct7 = const Struct7(true)\nreturn %0")
+    assert unknown.entry.body[0].op == op.Const(Value(Type.struct(7), (1,)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("scatter 1 sum", "scatter sum", "a number"),
+        ("scatter 1 sum", "scatter 1 mean", "a combine rule"),
+        ("<IVec2, i16>", "<IVec2, i17>", "an encoding"),
+        ("<IVec2, i16>", "<IVec2, i16", "an encoding"),
+        ("construct(%0, %1)", "construct %0", "'('"),
+        ("emit %2", "emit 2", "a value"),
+        ("return %1\n}\n", "return %1\n}\ninit f() {", "'entry'"),
+    ],
+)
+def test_damaged_modes_encodings_and_operations_are_refused(
+    old: str, new: str, expected: str
+) -> None:
+    text = next(text for text in sample_texts() if "scatter 1 sum" in text)
+    assert old in text
+    with pytest.raises(ParseError) as raised:
+        parse(text.replace(old, new, 1))
+    assert expected in raised.value.expected
 
 
 def test_spacing_and_line_breaks_carry_no_meaning() -> None:
@@ -212,12 +338,14 @@ def nested(depth: int) -> str:
     return f"%0: Bool = const true\n{body}return %0"
 
 
-def test_blocks_nest_to_the_limit_and_no_deeper() -> None:
+def test_blocks_nest_to_the_limit_and_the_one_that_lanes_adds_and_no_deeper() -> None:
     deepest = module(nested(MAX_BLOCK_DEPTH))
     assert parse(str(deepest)) == deepest
-    with pytest.raises(ParseError, match="64 deep"):
-        module(nested(MAX_BLOCK_DEPTH + 1))
-    with pytest.raises(ParseError, match="64 deep"):
+    laned = module(nested(MAX_BLOCK_DEPTH + 1))
+    assert parse(str(laned)) == laned
+    with pytest.raises(ParseError, match="65 deep"):
+        module(nested(MAX_BLOCK_DEPTH + 2))
+    with pytest.raises(ParseError, match="65 deep"):
         module(nested(50_000))
 
 

@@ -11,21 +11,28 @@ from hypothesis import given, settings
 
 from dynamis.kernel import op, validate
 from dynamis.kernel import work as work_module
+from dynamis.kernel.lanes import lanes
 from dynamis.kernel.module import (
+    MAX_ARRAY_COUNT,
     MAX_BLOCK_DEPTH,
     MAX_EXPANDED,
     MAX_EXPANDED_DEPTH,
     MAX_FRAME_WORDS,
     Block,
+    Capabilities,
     Function,
     Instruction,
+    Mode,
+    ModeKind,
     Module,
 )
+from dynamis.kernel.op_table import OPS
 from dynamis.kernel.types import Field, StructDef, Type, Value
 from dynamis.kernel.validate import ValidationError
 from dynamis.kernel.validate import __doc__ as RULES
 from tests.kernel.build import module, with_manifest
 from tests.kernel.cases import load_invalid
+from tests.kernel.samples import samples
 from tests.kernel.strategies import modules
 
 F, I, B = Type.FLOAT, Type.INT, Type.BOOL  # noqa: E741
@@ -96,6 +103,38 @@ def wide_frame() -> Module:
     return replace(module(ZERO), structs=tuple(structs), functions=(helper,))
 
 
+def eaches(count: int, leaves: int) -> Module:
+    """An Each of ``count`` elements inside one of 1, its body ``leaves`` constants."""
+    structs = (StructDef.array(F, "Float", count), StructDef.array(Type.struct(0), "", 1))
+    structs = (structs[0], replace(structs[1], name=f"[{structs[0].name}; 1]"))
+    zero = Instruction(0, F, op.Const(Value.of(F, 0.0)))
+    body = [Instruction(k, F, op.Const(Value.of(F, 0.0))) for k in range(3, 3 + leaves)]
+    inner = Instruction(2, Type.struct(0), op.Each(count, Block(tuple(body), 3)))
+    outer = Instruction(1, Type.struct(1), op.Each(1, Block((inner,), 2)))
+    return replace(entry([zero, outer]), structs=structs)
+
+
+def met(base: Module) -> Module:
+    """The module, a group, with a Meet at its entry's end."""
+    last = Instruction(base.entry.slot_count, B, op.Meet(None))
+    grouped = with_manifest(base, mode=Mode.GROUP(4))
+    return replace(grouped, entry=replace(base.entry, body=(*base.entry.body, last)))
+
+
+def called_in_each() -> Module:
+    """An Each of 4096 elements that calls a function of 64 instructions, which makes it 2**18 and
+    one."""
+    base = chain(1, 64)
+    call = Instruction(1, F, op.Call(0, ()))
+    each = Instruction(0, Type.struct(0), op.Each(4096, Block((call,), 1)))
+    zero = Instruction(2, F, op.Const(Value.of(F, 0.0)))
+    return replace(
+        base,
+        structs=(StructDef.array(F, "Float", 4096),),
+        entry=Function("main", (), (each, zero), (2,)),
+    )
+
+
 BAD = [
     Bad(2, "structs.0.name", records(StructDef("a b", (Field("x", F),))), "'a b'"),
     Bad(2, "structs.0.fields.0.name", records(StructDef("R", (Field("1", F),))), "'1'"),
@@ -107,7 +146,7 @@ BAD = [
             StructDef("R", (Field("x", F),)),
             *(StructDef("R", (Field("x", Type.struct(k)),)) for k in range(65)),
         ),
-        "depth 65",
+        "65 deep",
     ),
     Bad(
         4,
@@ -137,11 +176,26 @@ BAD = [
     Bad(25, "entry.%0", lambda: one(F, op.Op())),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0, 0)))), "2 words"),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(F, (0x7FC00001,)))), "0x7fc00001"),
-    Bad(28, "entry.%0", lambda: one(B, op.Const(Value(B, (2,)))), "found 2"),
+    Bad(28, "entry.%0", lambda: one(B, op.Const(Value(B, (2,)))), "found 0x2"),
     Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (-1,))))),
     Bad(28, "entry.%0", lambda: one(I, op.Const(Value(I, (10**5000,)))), "bits"),
     Bad(28, "entry.%0", lambda: one(F, op.Const(Value(Type.struct(0), ())))),
     Bad(29, "entry.%0", lambda: one(I, op.Count(-1))),
+    Bad(3, "structs.0.element", records(StructDef.array(Type.struct(0), "R", 2)), "Struct 0"),
+    Bad(46, "structs.32", records(*[StructDef.array(F, "Float", MAX_ARRAY_COUNT)] * 33)),
+    Bad(47, "structs.0.name", records(StructDef("R" * 257, (Field("x", F),))), "256"),
+    Bad(47, "structs.0.fields.0.name", records(StructDef("R", (Field("x" * 257, F),)))),
+    Bad(48, "structs.0", records(StructDef.array(F, "Float", MAX_ARRAY_COUNT + 1)), "4097"),
+    Bad(48, "structs.0.fields.0", records(StructDef("[Float; 1]", (Field("x", F),), F)), "named 0"),
+    Bad(48, "structs.0.fields.0", records(StructDef("[Float; 1]", (Field("0", I),), F))),
+    Bad(48, "structs.0.name", records(StructDef.array(F, "Int", 2)), "'[Float; 2]'"),
+    Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.MAP, base=0))),
+    Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.PREFIX))),
+    Bad(50, "manifest.mode", lambda: with_manifest(module(ZERO), mode=Mode(ModeKind.GROUP))),
+    Bad(23, "entry", lambda: met(deep(MAX_BLOCK_DEPTH + 2)), "depth 66"),
+    Bad(67, "entry.%0", lambda: one(F, op.Part(0, None, (op.Step(),))), "found -1"),
+    Bad(18, "entry.%1.body.%2.body.%66", lambda: eaches(MAX_ARRAY_COUNT, 65)),
+    Bad(18, "entry.%0.body.%1", called_in_each),
 ]
 """What text cannot spell; the rest is in ``cases/invalid.txt``."""
 
@@ -168,7 +222,59 @@ def test_every_rule_of_the_docstring_has_a_module_that_breaks_it() -> None:
     assert {bad.rule for bad in (*BAD, *WRITTEN)} == set(numbers)
 
 
+@pytest.mark.parametrize("made", samples(), ids=lambda made: str(made.manifest.mode))
+def test_modules_of_every_mode_are_valid(made: Module) -> None:
+    assert validate(made).module is made
+
+
+def test_the_samples_hold_every_operation_that_a_source_may() -> None:
+    held = {
+        type(i.op) for made in samples() for f in made.all_functions() for i in f.instructions()
+    }
+    assert held == {kind for kind, row in OPS.items() if not row.placed}
+    assert {made.manifest.mode.kind for made in samples()} == set(ModeKind)
+
+
+LANED = lanes(next(made for made in samples() if made.manifest.mode.kind is ModeKind.GROUP))
+
+
+def test_a_module_is_valid_with_its_lanes_where_lanes_places_them() -> None:
+    assert any(isinstance(i.op, op.Lanes) for i in LANED.entry.instructions())
+    assert validate(LANED).module is LANED
+
+
+def test_a_laned_module_is_held_to_the_rules_of_the_module_it_was_made_of() -> None:
+    with pytest.raises(ValidationError) as raised:
+        validate(with_manifest(LANED, requires=Capabilities()))
+    assert raised.value.rule == 11
+
+
+@pytest.mark.parametrize("place", range(LANED.entry.slot_count))
+def test_a_laned_module_changed_anywhere_is_not_what_lanes_makes(place: int) -> None:
+    """Each instruction in turn is given a type that it has not."""
+
+    def changed(body: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        new = []
+        for instruction in body:
+            ty = Type.MAT3 if instruction.id == place else instruction.ty
+            blocks = [replace(b, body=changed(b.body)) for b in instruction.op.blocks()]
+            new.append(replace(instruction, ty=ty, op=instruction.op.with_blocks(blocks)))
+        return tuple(new)
+
+    body = changed(LANED.entry.body)
+    with pytest.raises(ValidationError):
+        validate(replace(LANED, entry=replace(LANED.entry, body=body)))
+
+
+def test_structs_that_lanes_did_not_add_are_not_taken_for_its_own() -> None:
+    more = (*LANED.structs, StructDef.record("More", [Field("x", F)]))
+    with pytest.raises(ValidationError) as raised:
+        validate(replace(LANED, structs=more))
+    assert raised.value.rule == 45
+
+
 def test_limits_are_reached_without_complaint() -> None:
+    validate(eaches(MAX_ARRAY_COUNT, 63))
     validate(deep(MAX_BLOCK_DEPTH))
     validate(chain(MAX_EXPANDED_DEPTH, 1))
     validate(nearly_full(0))

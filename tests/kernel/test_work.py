@@ -7,9 +7,9 @@ from hypothesis import given, settings
 
 from dynamis.kernel import account, account_renumbered, op, parse, validate
 from dynamis.kernel.module import LOOK_WORK, MAX_BUDGET, Block, Instruction, Module, Span
-from dynamis.kernel.types import Type
+from dynamis.kernel.types import Type, Value
 from dynamis.kernel.work import SATURATED, Renumbering, loop_looks, stripped
-from tests.kernel.build import module
+from tests.kernel.build import module, with_manifest
 from tests.kernel.strategies import modules
 
 
@@ -216,3 +216,87 @@ def test_worst_work_never_passes_what_placing_assumes(made: Module) -> None:
 def test_stripping_gives_up_when_a_check_is_read() -> None:
     made = module(f"%0: Float = const 0.0\n{loop(9)}%2: Int = spend %1\n%3: Int = - %2\nreturn %0")
     assert stripped(made) is None
+
+
+# Every operation and mode.
+
+ARMS = (
+    "%1: Int = const 1\n%2: Float = match %1 case 0 {\n%3: Float = loop 4 init %0 do {\nyield %0\n}"
+    "\nyield %3\n} case 5, 6 {\n%4: Float = loop 9 init %0 do {\nyield %0\n}\nyield %4\n} else {\n"
+    "yield %0\n}"
+)
+EACH = (
+    "%1: Struct0 = each 6 {\n%2: Float = loop 5 init %0 do {\nyield %0\n}\nyield %2\n}\n"
+    "%3: Int = const 0\n%4: Float = subscript %1 %3"
+)
+
+
+def made_of(body: str, **more: object) -> Module:
+    text = f"%0: Float = const 0.0\n{body}\nreturn %0"
+    return module(text, budget=10**6, structs=("array Float 6",), **more)  # type: ignore[arg-type]
+
+
+def test_the_dearest_arm_of_a_match_counts() -> None:
+    assert made_of(ARMS).worst_work() == 9
+
+
+def test_an_each_weighs_the_loops_in_it_and_not_itself() -> None:
+    assert made_of(EACH).worst_work() == 6 * 5
+
+
+def test_merge_and_init_have_budgets_of_their_own_and_the_worst_counts() -> None:
+    spin = "%2: Int = loop 1500 init %0 do {\nyield %0\n}"
+    made = module(
+        "%0: Int = sample 0\nreturn %0",
+        mode="reduce",
+        inputs=("xs: Rows<Int>",),
+        params=(),
+        outputs=("o: Rows<Int>",),
+        after=(f"merge m(Int, Int) {{\n%0: Int = arg 0\n%1: Int = arg 1\n{spin}\nreturn %2\n}}",),
+    )
+    assert made.worst_work() == 1500
+    assert made.counts_work()
+    assert made.functions_work() == ()
+    assert made.typical_work() == 2 - 1 + (3 + 0) + 0
+    placed = account(made)
+    assert not any(isinstance(i.op, (op.Spend, op.Look)) for i in placed.entry.instructions())
+    assert placed.merge is not None
+    kinds = [type(i.op) for i in placed.merge.body]
+    assert kinds == [op.Arg, op.Arg, op.Loop, op.Spend, op.Look]
+
+
+def test_typical_work_counts_an_each_its_times_and_the_dearest_arm_once() -> None:
+    assert made_of(EACH).typical_work() == 4 + 6 * (1 + 5 * 0)
+    assert made_of(ARMS).typical_work() == 3 + 1
+
+
+def counted_param(until: str = "", first: int = 3) -> Module:
+    return module(
+        f"%0: Float = const 0.0\n%1: Int = param 0\n%2: Float = loop 50 bound %1 init %0 {until}do "
+        f"{{\n%{first}: Float = carried\n%{first + 1}: Float = carried\nyield %{first}\n}}\n"
+        "return %2"
+    )
+
+
+@pytest.mark.parametrize(("n", "trips"), [(0, 0), (3, 3), (50, 50), (99, 50), (-4, 0)])
+def test_a_loop_that_counts_a_parameter_runs_its_value_of_times(n: int, trips: int) -> None:
+    made = counted_param()
+    assert made.typical_reads_params()
+    assert made.typical_work() == 3 + 4 * 2
+    assert made.typical_work_given([Value.of(Type.INT, n)]) == 3 + 2 * trips
+
+
+def test_a_loop_that_may_stop_early_does_not_read_its_parameter() -> None:
+    made = counted_param("until {\n%3: Bool = const true\n%4: Bool = const true\nyield %4\n} ", 5)
+    assert not made.typical_reads_params()
+    assert made.typical_work_given([Value.of(Type.INT, 40)]) == made.typical_work()
+
+
+def test_loops_in_arms_of_a_match_and_in_an_each_are_accounted() -> None:
+    for body in (ARMS, EACH):
+        made = with_manifest(made_of(body), budget=5)
+        placed = account(made)
+        loops = [i.id for i in placed.entry.instructions() if isinstance(i.op, op.Loop)]
+        spent = [i.op.value for i in placed.entry.instructions() if isinstance(i.op, op.Spend)]
+        assert loops == spent
+        assert stripped(placed) == made

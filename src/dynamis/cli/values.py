@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Param, Shape
-from ..kernel.types import Number, Type
+from ..kernel.types import Numeric, Type
 from ..runtime.errors import did_you_mean
 from ..runtime.names import spell_type
 
@@ -55,7 +55,7 @@ def _value(param: Param, text: str) -> object:
     return [_scalar(param, ty.component, part.strip()) for part in parts]
 
 
-def _scalar(param: Param, ty: Type, text: str) -> Number:
+def _scalar(param: Param, ty: Type, text: str) -> Numeric:
     try:
         if ty == Type.BOOL:
             return {"true": True, "1": True, "false": False, "0": False}[text.lower()]

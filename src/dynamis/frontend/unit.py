@@ -17,6 +17,7 @@ from ..errors import DynamisError
 from ..kernel.module import (
     DEFAULT_BUDGET,
     MAX_BUDGET,
+    Capabilities,
     Function,
     KernelId,
     Manifest,
@@ -96,11 +97,11 @@ class Unit:
         manifest = Manifest(
             id,
             Mode.MAP,
-            frozenset(c for c in needs if c is not None),
+            Capabilities(c for c in needs if c is not None),
             signature.inputs,
             signature.params,
             signature.outputs,
-            budget,
+            budget=budget,
         )
         return Module(manifest, tuple(self.records.structs), tuple(self.functions), entry)
 

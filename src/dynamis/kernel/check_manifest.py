@@ -1,108 +1,128 @@
-"""Checks the record table and the manifest of a module: rules 1 to 10 of ``validate.py``.
+"""Checks the manifest of a module: rules 5 to 10 and 49 to 59 of ``validate.py``, as far as they
+are of the manifest alone.
 
-In: the table and the manifest. Out: nothing of the manifest, of the table the size of each record;
-or a ``ValidationError``.
+In: the manifest and the checked struct table. Out: nothing; or a ``ValidationError``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .module import MAX_BUDGET, MAX_TYPE_DEPTH, MAX_VALUE_PARTS, Manifest
-from .types import StructDef, Type, Value, bits_float, float_bits
-from .violation import is_dotted, is_plain, require
+from .check_structs import Structs
+from .limits import MAX_BUDGET, MAX_GROUP
+from .manifest import Manifest, Port, Shape
+from .mode import MODES, ModeKind
+from .types import Type
+from .violation import require, require_identifier
+
+_ONE_RESULT = (ModeKind.REDUCE, ModeKind.SCAN, ModeKind.PREFIX, ModeKind.SCATTER)
+_ROWS_RESULT = (ModeKind.REDUCE, ModeKind.SCAN, ModeKind.PREFIX)
+_ROWS_INPUT = (ModeKind.SCAN, ModeKind.PREFIX)
 
 
-class Records:
-    """The record table, checked: the fields of each record and its words, parts and depth."""
-
-    def __init__(self, structs: Sequence[StructDef]):
-        self.structs = structs
-        self.sizes: list[tuple[int, int, int]] = []
-        self.fields: list[list[Type]] = []
-        for index, record in enumerate(structs):
-            self._check(record, f"structs.{index}")
-
-    def _check(self, record: StructDef, path: str) -> None:
-        require(len(record.fields) > 0, 1, path, "no fields", "at least one field")
-        require(is_dotted(record.name), 2, f"{path}.name", repr(record.name), "a dotted name")
-        names: set[str] = set()
-        words, parts, depth = 0, 1, 0
-        for k, part in enumerate(record.fields):
-            where = f"{path}.fields.{k}"
-            require(part.name.isidentifier(), 2, f"{where}.name", repr(part.name), "an identifier")
-            require(
-                part.name not in names, 2, f"{where}.name", repr(part.name), "a name not yet used"
-            )
-            names.add(part.name)
-            require(
-                self.known(part.ty), 3, f"{where}.ty", part.ty, "a plain type or earlier record"
-            )
-            size = self.size(part.ty)
-            words, parts, depth = words + size[0], parts + size[1], max(depth, size[2])
-            limit = f"at most {MAX_VALUE_PARTS} parts"
-            require(parts <= MAX_VALUE_PARTS, 4, path, f"{parts} parts", limit)
-        limit = f"records nested at most {MAX_TYPE_DEPTH} deep"
-        require(depth < MAX_TYPE_DEPTH, 4, path, f"depth {depth + 1}", limit)
-        self.sizes.append((words, parts, depth + 1))
-        self.fields.append([part.ty for part in record.fields])
-
-    def known(self, ty: Type) -> bool:
-        """Whether ``ty`` is plain or a record of the table checked so far."""
-        return is_plain(ty) or (ty.name == "Struct" and 0 <= ty.index < len(self.sizes))
-
-    def size(self, ty: Type) -> tuple[int, int, int]:
-        """Words, parts and depth of a known type."""
-        return self.sizes[ty.index] if ty.is_struct else (ty.lanes, ty.lanes, 0)
-
-    def parts(self, ty: Type) -> Sequence[Type]:
-        """The types of the parts of a known type: a record's fields, a vector's components."""
-        if ty.is_struct:
-            return self.fields[ty.index]
-        return [ty.component] * ty.lanes if ty.is_vector else ()
+def check_manifest(manifest: Manifest, structs: Structs) -> None:
+    _check_names(manifest)
+    for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
+        for k, port in enumerate(ports):
+            _check_port(port, f"manifest.{kind}.{k}.ty", structs)
+    for k, param in enumerate(manifest.params):
+        path = f"manifest.params.{k}"
+        _check_type(param.ty, f"{path}.ty", structs)
+        require(param.default.ty == param.ty, 9, f"{path}.default", param.default.ty, str(param.ty))
+        structs.check_value(9, f"{path}.default", param.default)
+    limit = f"1 to {MAX_BUDGET}"
+    require(1 <= manifest.budget <= MAX_BUDGET, 10, "manifest.budget", manifest.budget, limit)
+    _check_mode_facts(manifest)
+    _check_memories(manifest)
+    _check_domain(manifest)
+    _check_combine(manifest, structs)
 
 
-def check_manifest(manifest: Manifest) -> None:
+def _check_names(manifest: Manifest) -> None:
     names: set[str] = set()
     takes = [("inputs", k, p.name) for k, p in enumerate(manifest.inputs)]
     takes += [("params", k, p.name) for k, p in enumerate(manifest.params)]
     for kind, k, name in takes:
-        _check_name(5, f"manifest.{kind}.{k}.name", name, names)
-    require(len(manifest.outputs) > 0, 6, "manifest.outputs", "none", "at least one output")
+        require_identifier(5, f"manifest.{kind}.{k}.name", name, names)
     names = set()
     for k, port in enumerate(manifest.outputs):
-        _check_name(6, f"manifest.outputs.{k}.name", port.name, names)
-    domain = manifest.outputs[0].shape
-    for k, port in enumerate(manifest.outputs):
+        require_identifier(6, f"manifest.outputs.{k}.name", port.name, names)
+
+
+def _check_port(port: Port, path: str, structs: Structs) -> None:
+    _check_type(port.element, path, structs)
+    encoding = port.ty.encoding
+    if encoding is not None:
+        scalars = structs.scalars(port.element)
+        require(scalars == {encoding.word}, 49, path, encoding.value, "an encoding of its words")
+
+
+def _check_type(ty: Type, path: str, structs: Structs) -> None:
+    require(structs.known(ty), 8, path, ty, "a type that exists")
+
+
+def _check_mode_facts(manifest: Manifest) -> None:
+    mode, path = manifest.mode, "manifest.mode"
+    row = MODES[mode.kind]
+    facts = (mode.base is not None, mode.combine is not None, mode.size is not None)
+    expected = (row.has_base, row.has_combine, row.has_size)
+    require(facts == expected, 50, path, facts, f"{expected}, what a {mode.kind.value} has")
+    if mode.size is not None:
+        limit = f"a group of 1 to {MAX_GROUP}"
+        require(1 <= mode.size <= MAX_GROUP, 50, path, mode.size, limit)
+    if mode.base is not None:
+        limit = f"the number of one of {len(manifest.inputs)} inputs"
+        require(0 <= mode.base < len(manifest.inputs), 50, path, mode.base, limit)
+
+
+def _check_memories(manifest: Manifest) -> None:
+    count, path = len(manifest.memories), "manifest.memories"
+    if count == 0:
+        return
+    scan = manifest.mode.kind is ModeKind.SCAN
+    require(scan, 57, path, manifest.mode.name, "a scan, the mode that has memories")
+    fits = count <= min(len(manifest.inputs), len(manifest.outputs))
+    require(fits, 57, path, count, "at most as many as inputs and outputs")
+    for k, name in enumerate(manifest.memories):
+        taken = manifest.inputs[len(manifest.inputs) - count + k]
+        given = manifest.outputs[len(manifest.outputs) - count + k]
+        ports: Sequence[tuple[str, Port]] = (("inputs", taken), ("outputs", given))
+        for kind, port in ports:
+            require(port.name == name, 57, f"{path}.{k}", name, f"{port.name}, as in {kind}")
+        require(taken.ty == given.ty, 57, f"{path}.{k}", taken.ty.shape.value, "one type in both")
+
+
+def _check_domain(manifest: Manifest) -> None:
+    kind, results = manifest.mode.kind, manifest.results
+    require(len(results) > 0, 51, "manifest.outputs", "none", "at least one that is no memory")
+    if kind in _ONE_RESULT:
+        one = f"one that is no memory, of a {kind.value}"
+        require(len(results) == 1, 51, "manifest.outputs", len(results), one)
+    first = results[0].shape
+    for k, port in enumerate(results):
         path = f"manifest.outputs.{k}.ty"
-        require(port.shape is domain, 7, path, port.shape.value, domain.value)
-    for k, port in enumerate(manifest.inputs):
-        require(is_plain(port.element), 8, f"manifest.inputs.{k}.ty", port.element, "a plain type")
-    for k, port in enumerate(manifest.outputs):
-        require(is_plain(port.element), 8, f"manifest.outputs.{k}.ty", port.element, "a plain type")
-    for k, param in enumerate(manifest.params):
-        path = f"manifest.params.{k}"
-        require(is_plain(param.ty), 8, f"{path}.ty", param.ty, "a plain type")
-        require(param.default.ty == param.ty, 9, f"{path}.default", param.default.ty, str(param.ty))
-        check_words(9, f"{path}.default", param.default)
-    limit = f"1 to {MAX_BUDGET}"
-    require(1 <= manifest.budget <= MAX_BUDGET, 10, "manifest.budget", manifest.budget, limit)
+        require(port.shape is first, 7, path, port.shape.value, first.value)
+    if kind in _ROWS_RESULT:
+        require(first is Shape.ROWS, 52, "manifest.outputs.0.ty", first.value, Shape.ROWS.value)
+    if kind in (ModeKind.MAP, ModeKind.GROUP):
+        return
+    given = len(manifest.inputs) - len(manifest.memories)
+    require(given > 0, 53, "manifest.inputs", "none", f"an input that a {kind.value} runs over")
+    if kind in _ROWS_INPUT:
+        shape = manifest.inputs[0].shape
+        require(shape is Shape.ROWS, 53, "manifest.inputs.0.ty", shape.value, Shape.ROWS.value)
 
 
-def _check_name(rule: int, path: str, name: str, used: set[str]) -> None:
-    require(name.isidentifier(), rule, path, repr(name), "an identifier")
-    require(name not in used, rule, path, repr(name), "a name not yet used")
-    used.add(name)
-
-
-def check_words(rule: int, path: str, value: Value) -> None:
-    """That a value of a plain type holds words of that type."""
-    count = len(value.words)
-    require(count == value.ty.lanes, rule, path, f"{count} words", f"{value.ty.lanes}")
-    for word in value.words:
-        require(0 <= word < 2**32, rule, path, word, "a word of 32 bits")
-        if value.ty == Type.BOOL:
-            require(word <= 1, rule, path, word, "0 or 1")
-        elif value.ty.component == Type.FLOAT:
-            canonical = float_bits(bits_float(word))
-            require(word == canonical, rule, path, f"{word:#x}", f"{canonical:#x}")
+def _check_combine(manifest: Manifest, structs: Structs) -> None:
+    mode = manifest.mode
+    if mode.combine is None:
+        return
+    port, path = manifest.results[0], "manifest.outputs.0.ty"
+    if mode.base is not None:
+        base = manifest.inputs[mode.base].ty
+        require(port.ty == base, 54, path, port.ty.shape.value, f"the type of input {mode.base}")
+    takes = mode.combine.takes_words(structs.scalars(port.element))
+    require(takes, 55, path, "Bools", f"words that {mode.combine.value} takes")
+    if mode.kind is ModeKind.PREFIX:
+        free = mode.combine.order_free_words(structs.scalars(port.element))
+        require(free, 55, "manifest.mode", mode.combine.value, "an order-free rule")

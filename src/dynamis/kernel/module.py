@@ -1,188 +1,69 @@
-"""The Kernel IR itself: ports, manifest, instructions, functions and the module they make.
+"""The Kernel IR itself: instructions, functions and the module they make with a manifest.
 
 Typed, structured SSA: each instruction defines one value and refers only to values defined before
-it in its block or an enclosing one; control flow is If and bounded Loop.
+it in its block or an enclosing one; control flow is If, Match and bounded Loop and Each. The
+manifest (``manifest.py``) and the limits (``limits.py``) are re-exported here.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from ..errors import DynamisError
-from .op import At, Count, Look, Op, Sample, Size, Spend, ValueId
+from .capability import Capabilities, Capability
+from .encoding import Encoding
+from .limits import (
+    DEFAULT_BUDGET,
+    IR_VERSION,
+    LOOK_WORK,
+    MAX_ARRAY_COUNT,
+    MAX_BLOCK_DEPTH,
+    MAX_BUDGET,
+    MAX_EXPANDED,
+    MAX_EXPANDED_DEPTH,
+    MAX_FRAME_WORDS,
+    MAX_GROUP,
+    MAX_LOOP_COUNT,
+    MAX_NAME,
+    MAX_TABLE_FIELDS,
+    MAX_TEXT,
+    MAX_TYPE_DEPTH,
+    MAX_VALUE_PARTS,
+    TYPICAL_OPEN_LOOP,
+    WORK_BLOCK,
+)
+from .manifest import (
+    InvalidKernelId,
+    KernelId,
+    Manifest,
+    NamedManifest,
+    Param,
+    Port,
+    PortType,
+    Shape,
+    ShapeIndex,
+    index_type,
+    linear_index_type,
+    port_type_name,
+)
+from .mode import Combine, Mode, ModeKind
+from .op import Look, Op, Spend, ValueId
+from .op_table import capability_of
 from .types import StructDef, Type, Value
 
-IR_VERSION = 1
-"""Raised when a module's validity or meaning changes."""
-MAX_TYPE_DEPTH = 64
-"""The deepest structs may nest in a type."""
-MAX_VALUE_PARTS = 2**16
-"""The most parts a value may hold: its words and the structs around them."""
-MAX_LOOP_COUNT = 65_536
-"""Largest literal loop count. A count read at run time is bounded by MAX_BUDGET instead."""
-DEFAULT_BUDGET = 2**20
-"""The default work budget: loop iterations an element may run."""
-MAX_BUDGET = 2**30
-"""The largest work budget a kernel may declare."""
-WORK_BLOCK = 1024
-"""A kernel whose elements cannot run this many iterations is not counted."""
-LOOK_WORK = 2**16
-"""The most iterations one run of a loop may take while its work is checked only at its end."""
-TYPICAL_OPEN_LOOP = 4
-"""Iterations ``typical_work`` counts for a loop with a run-time count or an early stop."""
-MAX_EXPANDED = 2**18
-"""The most instructions a module may have after inlining every call, each loop counted once."""
-MAX_BLOCK_DEPTH = 64
-"""The deepest blocks may nest in a function."""
-MAX_EXPANDED_DEPTH = 256
-"""The deepest blocks and calls may nest after inlining every call, a call counting one."""
-MAX_FRAME_WORDS = 2**20
-"""The most words the values of one function may take together."""
-MAX_ELEMENTS = 2**31 - 1
-"""The most elements of a port: an element's number is an Int."""
-MAX_GRID_AXIS = 2**24
-"""The longest axis of a grid: a coordinate is a Float."""
-MAX_TEXT = 2**24
-"""The longest module text ``parse`` accepts, in bytes."""
-
-
-class InvalidKernelId(DynamisError, ValueError):
-    """The text is not a valid ``name@version`` kernel id."""
-
-
-_ID = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)@(0|[1-9]\d*)\Z", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class KernelId:
-    """Stable identity of a kernel, printed ``name@version`` (``image.blur@1``)."""
-
-    name: str
-    version: int
-
-    def __post_init__(self) -> None:
-        if _ID.match(str(self)) is None or not 0 <= self.version < 2**32:
-            raise InvalidKernelId(
-                f"{str(self)!r} is not a kernel id: write name@version, like image.blur@1"
-            )
-
-    @staticmethod
-    def parse(text: str) -> KernelId:
-        """The id that ``text`` spells. Raises InvalidKernelId."""
-        match = _ID.match(text)
-        if match is None:
-            raise InvalidKernelId(
-                f"{text!r} is not a kernel id: write name@version, like image.blur@1"
-            )
-        return KernelId(match[1], int(match[2]))
-
-    def __str__(self) -> str:
-        return f"{self.name}@{self.version}"
-
-
-class Shape(Enum):
-    """How a port's elements are addressed: by one index, or by (column, row)."""
-
-    ROWS = "Rows"
-    GRID = "Grid"
-
-    @property
-    def rank(self) -> int:
-        return 1 if self is Shape.ROWS else 2
-
-
-def index_type(shape: Shape) -> Type:
-    """The type of an address into, and of the extent of, a port of this shape."""
-    return Type.INT if shape is Shape.ROWS else Type.VEC2
-
-
-@dataclass(frozen=True, slots=True)
-class PortType:
-    """What a port carries: an element type in a shape."""
-
-    element: Type
-    shape: Shape
-
-    def __str__(self) -> str:
-        return f"{self.shape.value}<{self.element}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """A named, typed input or output."""
-
-    name: str
-    ty: PortType
-
-    @property
-    def element(self) -> Type:
-        """The element type the entry produces or ``sample`` yields for this port."""
-        return self.ty.element
-
-    @property
-    def shape(self) -> Shape:
-        return self.ty.shape
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    """A named parameter of a plain type, with a default of that type."""
-
-    name: str
-    ty: Type
-    default: Value
-
-
-class Mode(Enum):
-    """How a kernel executes over its domain. MAP: the entry runs once per element of the domain."""
-
-    MAP = "map"
-
-
-class Capability(Enum):
-    """What a kernel may ask of its host."""
-
-    FIELD_READ = "field.read"
-
-
-Capabilities = frozenset[Capability]
-
-
-def capability_of(op: Op) -> Capability | None:
-    """The capability a kernel needs to hold this operation; None for a pure one."""
-    return Capability.FIELD_READ if isinstance(op, (Sample, At, Count, Size)) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The stable contract between a kernel and the runtime.
-
-    ``budget``: loop iterations one element may run, nested loops included; past it it fails."""
-
-    id: KernelId
-    mode: Mode
-    requires: Capabilities
-    inputs: tuple[Port, ...]
-    params: tuple[Param, ...]
-    outputs: tuple[Port, ...]
-    budget: int = DEFAULT_BUDGET
-
-    @property
-    def work_limit(self) -> int:
-        """The most iterations an element may run: its budget, but reaching MAX_BUDGET always fails,
-        since no loop with a run-time count goes further."""
-        return min(self.budget, MAX_BUDGET - 1)
-
-    def __str__(self) -> str:
-        lines = [f"kernel {self.id}", f"  mode      {self.mode.value}"]
-        lines += [f"  input     {p.name}: {p.ty}" for p in self.inputs]
-        lines += [f"  param     {p.name}: {p.ty} = {p.default}" for p in self.params]
-        lines += [f"  output    {p.name}: {p.ty}" for p in self.outputs]
-        requires = ", ".join(sorted(c.value for c in self.requires)) or "nothing"
-        return "\n".join([*lines, f"  requires  {requires}", f"  budget    {self.budget}"])
+# What this file gives, the parts of a module that stand in other files included.
+# fmt: off
+__all__ = [
+    "Block", "Function", "Instruction", "Module", "Span",
+    "Capabilities", "Capability", "Combine", "Encoding", "InvalidKernelId", "KernelId", "Manifest",
+    "Mode", "ModeKind", "NamedManifest", "Param", "Port", "PortType", "Shape", "ShapeIndex",
+    "capability_of", "index_type", "linear_index_type", "port_type_name",
+    "DEFAULT_BUDGET", "IR_VERSION", "LOOK_WORK", "MAX_ARRAY_COUNT", "MAX_BLOCK_DEPTH",
+    "MAX_BUDGET", "MAX_EXPANDED", "MAX_EXPANDED_DEPTH", "MAX_FRAME_WORDS", "MAX_GROUP",
+    "MAX_LOOP_COUNT", "MAX_NAME", "MAX_TABLE_FIELDS", "MAX_TEXT", "MAX_TYPE_DEPTH",
+    "MAX_VALUE_PARTS", "TYPICAL_OPEN_LOOP", "WORK_BLOCK",
+]
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +132,10 @@ class Function:
         """The type of the first result; Float when no instruction defines it."""
         return (self.type_of(self.results[0]) if self.results else None) or Type.FLOAT
 
+    def any_type(self, holds: Callable[[Type], bool]) -> bool:
+        """Whether any argument or computed value is of a type that ``holds``."""
+        return any(map(holds, self.args)) or any(holds(i.ty) for i in self.instructions())
+
     def __str__(self) -> str:
         """The function as the module's text shows it."""
         from .text import function_text
@@ -260,16 +145,60 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A complete compiled kernel. ``entry`` runs once per element; its results are the outputs."""
+    """A complete compiled kernel. ``entry`` runs once per element; its results are the outputs.
+
+    ``merge``: of a reduction, the fold ``(T, T) -> T`` of the entry's results. ``init``: of a scan,
+    the carried value before the first element, ``() -> T``. Each is None in other modes."""
 
     manifest: Manifest
     structs: tuple[StructDef, ...]
     functions: tuple[Function, ...]
     entry: Function
+    merge: Function | None = None
+    init: Function | None = None
 
-    def all_functions(self) -> Sequence[Function]:
-        """Helpers in dependency order, then the entry."""
-        return (*self.functions, self.entry)
+    def all_functions(self) -> tuple[Function, ...]:
+        """Helpers in dependency order, then the entry, then merge and init where there is one."""
+        rest = (f for f in (self.merge, self.init) if f is not None)
+        return (*self.functions, self.entry, *rest)
+
+    def with_functions(self, functions: Sequence[Function]) -> Module:
+        """This module with ``functions``, in the order of ``all_functions``, instead."""
+        helpers = len(self.functions)
+        rest = list(functions[helpers + 1 :])
+        merge = rest.pop(0) if self.merge is not None else None
+        init = rest.pop(0) if self.init is not None else None
+        return replace(
+            self,
+            functions=tuple(functions[:helpers]),
+            entry=functions[helpers],
+            merge=merge,
+            init=init,
+        )
+
+    def function_path(self, index: int) -> str:
+        """Where function ``index`` of ``all_functions`` stands: ``functions.0``, ``entry`` …."""
+        helpers = len(self.functions)
+        if index < helpers:
+            return f"functions.{index}"
+        names = ["entry"]
+        names += ["merge"] if self.merge is not None else []
+        names += ["init"] if self.init is not None else []
+        return names[index - helpers]
+
+    def holds(self, scalar: Type) -> bool:
+        """Whether any port, parameter, struct field or computed value is made of ``scalar``."""
+
+        def made(ty: Type) -> bool:
+            return not ty.is_struct and ty.component == scalar
+
+        ports = (*self.manifest.inputs, *self.manifest.outputs)
+        return (
+            any(made(port.element) for port in ports)
+            or any(made(param.ty) for param in self.manifest.params)
+            or any(made(part.ty) for record in self.structs for part in record.fields)
+            or any(function.any_type(made) for function in self.all_functions())
+        )
 
     # What follows is computed by ``work.py`` and ``text.py``, which build on this file.
 
@@ -296,6 +225,18 @@ class Module:
         from .work import typical_work
 
         return typical_work(self)
+
+    def typical_work_given(self, params: Sequence[Value]) -> int:
+        """``work.typical_work_given``: ``typical_work`` for a run given ``params``."""
+        from .work import typical_work_given
+
+        return typical_work_given(self, params)
+
+    def typical_reads_params(self) -> bool:
+        """``work.typical_reads_params``: whether ``typical_work_given`` depends on parameters."""
+        from .work import typical_reads_params
+
+        return typical_reads_params(self)
 
     def accounted(self) -> bool:
         """Whether ``account`` has placed the module's work checks."""

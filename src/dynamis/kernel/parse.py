@@ -2,51 +2,53 @@
 
 In: text of at most MAX_TEXT bytes, in the form that ``text.py`` shows. Out: the module, equal to
 the one that was printed; or a ``ParseError`` that points at the first token that cannot stand
-where it is. What is read is well formed, not yet valid: ``validate`` decides that, also of Spend
-and Look, which text may hold where ``account`` would place them. Nothing here recurses.
+where it is. What is read is well formed, not yet valid: ``validate`` decides that, also of Spend,
+Look, Lanes and Meet, which text may hold where ``account`` and ``lanes`` would place them. Nothing
+here recurses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from ..errors import DynamisError
 from . import op as ops
-from .module import (
+from .limits import (
     IR_VERSION,
+    MAX_ARRAY_COUNT,
     MAX_BLOCK_DEPTH,
+    MAX_NAME,
+    MAX_TABLE_FIELDS,
     MAX_TEXT,
+    MAX_TYPE_DEPTH,
+)
+from .mode import MODES, Combine, Mode, ModeKind
+from .module import (
     Block,
+    Capabilities,
     Capability,
     Function,
     Instruction,
     InvalidKernelId,
     KernelId,
     Manifest,
-    Mode,
     Module,
     Param,
     Port,
-    PortType,
-    Shape,
 )
+from .op_table import OPS, OpRow, Slot
+from .parse_literals import INDEX, INT, Literals, ParseError, type_of_word
 from .tables import BinaryOp, Intrinsic, UnaryOp
-from .text import HEADER, NUMBERED_WORDS, PLAIN_WORDS
-from .types import PLAIN_TYPES, Field, Number, StructDef, Type, Value
+from .text import HEADER
+from .types import (
+    Field,
+    StructDef,
+    Type,
+    type_name,
+)
 
-
-class ParseError(DynamisError, ValueError):
-    """Text is not a module: at ``line`` and ``column`` (both from 1) something else must stand."""
-
-    def __init__(self, line: int, column: int, found: str, expected: str):
-        self.line = line
-        self.column = column
-        self.found = found
-        self.expected = expected
-        super().__init__(f"line {line}, column {column}: found {found}, expected {expected}")
+__all__ = ["ParseError", "parse"]
 
 
 def parse(text: str) -> Module:
@@ -56,156 +58,38 @@ def parse(text: str) -> Module:
     return _Parser(text).module()
 
 
-_T = TypeVar("_T")
-
-_TOKEN = re.compile(r"[,:(){}]|[^\s,:(){}]+")
-_INDEX = re.compile(r"[0-9]{1,10}\Z")
-_ID = re.compile(r"%[0-9]{1,10}\Z")
-_INT = re.compile(r"-?[0-9]{1,10}\Z")
-_FLOAT = re.compile(r"(-?([0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|inf)|nan)\Z")
-_STRUCT = re.compile(r"Struct([0-9]{1,10})\Z")
-_PORT = re.compile(r"([A-Za-z]+)<([A-Za-z0-9]+)>\Z")
+_FIELD_STEP = re.compile(r"\.([0-9]{1,10})\Z")
+_INDEX_STEP = re.compile(r"\[%([0-9]{1,10})\]\Z")
+_DEEPEST = MAX_BLOCK_DEPTH + 1
+"""Lanes puts the deepest blocks of a valid entry into one more."""
+_LONGEST_ARRAY_NAME = MAX_NAME + len("[; 4096]") * MAX_TYPE_DEPTH
 
 _BINARY = {op.symbol: op for op in BinaryOp}
 _UNARY = {op.symbol: op for op in UnaryOp}
-_MODES = {mode.value: mode for mode in Mode}
-_SHAPES = {shape.value: shape for shape in Shape}
+_KINDS = {kind.value: kind for kind in ModeKind}
+_RULES = {rule.value: rule for rule in Combine}
 _CAPABILITIES = {capability.value: capability for capability in Capability}
+_PLAIN_OPS: dict[str, tuple[type[ops.Op], OpRow]] = {
+    row.word: (kind, row) for kind, row in OPS.items() if row.is_plain
+}
+"""The operations that text spells by their word and slots alone."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """An If or Loop whose blocks are being read: how the block read now began, what words begin
-    the blocks still to come, and how the operation is made of them."""
+    """An instruction whose blocks are being read. ``next``, called after a block, passes the words
+    before the one that follows, or says that none does; ``made`` is the operation made of them."""
 
     id: ops.ValueId
     ty: Type
-    later: list[str]
+    next: Callable[[int], bool]
     made: Callable[[list[Block]], ops.Op]
     blocks: list[Block] = field(default_factory=list)
     body: list[Instruction] = field(default_factory=list)
 
 
-class _Parser:
-    """The tokens of a text, read from left to right with one token in view."""
-
-    def __init__(self, text: str):
-        self.text = text
-        self.tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
-        self.token = ""
-        self.start = 0
-        self.advance()
-
-    # Tokens. The empty token is the end of the text.
-
-    def advance(self) -> str:
-        """Moves on; gives the token that was in view."""
-        passed = self.token
-        match = next(self.tokens, None)
-        self.token, self.start = (match[0], match.start()) if match else ("", len(self.text))
-        return passed
-
-    def error(self, expected: str) -> ParseError:
-        line = self.text.count("\n", 0, self.start) + 1
-        column = self.start - (self.text.rfind("\n", 0, self.start) + 1) + 1
-        shown = self.token if len(self.token) <= 40 else self.token[:37] + "..."
-        return ParseError(line, column, repr(shown) if shown else "the end of the text", expected)
-
-    def expect(self, *words: str) -> None:
-        """Passes exactly these tokens."""
-        for word in words:
-            if self.token != word:
-                raise self.error(repr(word))
-            self.advance()
-
-    def accept(self, word: str) -> bool:
-        """Passes ``word`` if it is in view."""
-        if self.token != word:
-            return False
-        self.advance()
-        return True
-
-    def pick(self, among: dict[str, _T], expected: str) -> _T:
-        if self.token not in among:
-            raise self.error(expected)
-        return among[self.advance()]
-
-    def number(self, pattern: re.Pattern[str], expected: str) -> int:
-        if pattern.match(self.token) is None:
-            raise self.error(expected)
-        return int(self.advance().lstrip("%"))
-
-    def index(self) -> int:
-        return self.number(_INDEX, "a number")
-
-    def id(self) -> ops.ValueId:
-        return self.number(_ID, "a value such as %3")
-
-    def name(self) -> str:
-        if not all(part.isidentifier() for part in self.token.split(".")):
-            raise self.error("a name")
-        return self.advance()
-
-    def listed(self, item: Callable[[], _T]) -> tuple[_T, ...]:
-        """``( item , item … )``, perhaps empty."""
-        self.expect("(")
-        items: list[_T] = []
-        while self.token != ")":
-            if items:
-                self.expect(",")
-            items.append(item())
-        self.expect(")")
-        return tuple(items)
-
-    # Types and values.
-
-    def type(self) -> Type:
-        ty = _type(self.token)
-        if ty is None:
-            raise self.error("a type")
-        self.advance()
-        return ty
-
-    def port_type(self) -> PortType:
-        match = _PORT.match(self.token)
-        element = _type(match[2]) if match else None
-        if match is None or element is None or match[1] not in _SHAPES:
-            raise self.error("a port type such as Grid<Vec4>")
-        self.advance()
-        return PortType(element, _SHAPES[match[1]])
-
-    def value(self) -> Value:
-        """A literal: a scalar shows its type by its form, a vector is written with its type."""
-        ty = PLAIN_TYPES.get(self.token)
-        if ty is None or not ty.is_vector:
-            number = self.literal()
-            kind = Type.BOOL if isinstance(number, bool) else Type.INT
-            return Value.of(Type.FLOAT if isinstance(number, float) else kind, number)
-        self.advance()
-        lanes = self.listed(self.lane(ty.component))
-        if len(lanes) != ty.lanes:
-            raise self.error(f"{ty.lanes} numbers before this")
-        return Value.of(ty, lanes)
-
-    def lane(self, component: Type) -> Callable[[], Number]:
-        def one() -> Number:
-            is_float = _FLOAT.match(self.token) is not None
-            if is_float != (component == Type.FLOAT) or self.token in ("true", "false"):
-                raise self.error(f"a literal of type {component}")
-            return self.literal()
-
-        return one
-
-    def literal(self) -> Number:
-        if self.token in ("true", "false"):
-            return self.advance() == "true"
-        if _FLOAT.match(self.token):
-            return float(self.advance())
-        if _INT.match(self.token) and -(2**31) <= int(self.token) < 2**31:
-            return int(self.advance())
-        raise self.error("a literal")
-
-    # The module and its parts.
+class _Parser(Literals):
+    """The grammar of a module over its tokens."""
 
     def module(self) -> Module:
         self.expect(*HEADER.split())
@@ -214,23 +98,54 @@ class _Parser:
             raise self.error(f"IR version {IR_VERSION}, the only one this reads")
         self.advance()
         manifest = self.manifest()
-        structs: list[StructDef] = []
-        while self.accept("struct"):
-            structs.append(StructDef(self.name(), self.listed(self.field)))
+        while self.token in ("struct", "array"):
+            self.structs.append(self.struct())
         functions: list[Function] = []
         while self.accept("function"):
             functions.append(self.function())
         self.expect("entry")
         entry = self.function()
+        merge = self.function() if self.accept("merge") else None
+        init = self.function() if self.accept("init") else None
         if self.token:
             raise self.error("the end of the text")
-        return Module(manifest, tuple(structs), tuple(functions), entry)
+        self.check_struct_values()
+        return Module(manifest, tuple(self.structs), tuple(functions), entry, merge, init)
+
+    def struct(self) -> StructDef:
+        """``struct Pair(a: Float, b: Int)`` or ``array Float 4``."""
+        if self.advance() == "array":
+            return self.array()
+        name = self.name()
+        fields = self.listed(self.field)
+        element = self.type() if self.accept("element") else None
+        return StructDef(name, fields, element)
+
+    def array(self) -> StructDef:
+        ty = type_of_word(self.token)
+        if ty is None or (ty.is_struct and ty.index >= len(self.structs)):
+            raise self.error("a plain type or an earlier struct")
+        name = type_name(ty, self.structs)
+        if len(name) > _LONGEST_ARRAY_NAME:
+            raise self.error(f"arrays nested at most {MAX_TYPE_DEPTH} deep")
+        self.advance()
+        count = int(self.token) if INDEX.match(self.token) else 0
+        if not 1 <= count <= MAX_ARRAY_COUNT:
+            raise self.error(f"a count from 1 to {MAX_ARRAY_COUNT}")
+        self.count_fields(count)
+        self.advance()
+        return StructDef.array(ty, name, count)
+
+    def count_fields(self, more: int) -> None:
+        self.table_fields += more
+        if self.table_fields > MAX_TABLE_FIELDS:
+            raise self.error(f"at most {MAX_TABLE_FIELDS} fields in all structs")
 
     def manifest(self) -> Manifest:
         self.expect("kernel")
         id = self.kernel_id()
         self.expect("mode")
-        mode = self.pick(_MODES, "a mode")
+        mode = self.mode()
         inputs = self.ports("input")
         params: list[Param] = []
         while self.accept("param"):
@@ -240,6 +155,9 @@ class _Parser:
             self.expect("=")
             params.append(Param(name, ty, self.value()))
         outputs = self.ports("output")
+        memories: list[str] = []
+        while self.accept("memory"):
+            memories.append(self.name())
         self.expect("requires")
         requires: set[Capability] = set()
         if not self.accept("nothing"):
@@ -247,8 +165,25 @@ class _Parser:
             while self.accept(","):
                 requires.add(self.pick(_CAPABILITIES, "a capability"))
         self.expect("budget")
-        budget = self.index()
-        return Manifest(id, mode, frozenset(requires), inputs, tuple(params), outputs, budget)
+        return Manifest(
+            id,
+            mode,
+            Capabilities(requires),
+            inputs,
+            tuple(params),
+            outputs,
+            tuple(memories),
+            self.index(),
+        )
+
+    def mode(self) -> Mode:
+        """``map``, ``reduce``, ``scan``, ``scatter 0 sum``, ``prefix max`` or ``group 64``."""
+        kind = self.pick(_KINDS, "a mode")
+        row = MODES[kind]
+        base = self.index() if row.has_base else None
+        size = self.index() if row.has_size else None
+        combine = self.pick(_RULES, "a combine rule") if row.has_combine else None
+        return Mode(kind, base, combine, size)
 
     def kernel_id(self) -> KernelId:
         try:
@@ -267,6 +202,7 @@ class _Parser:
         return tuple(ports)
 
     def field(self) -> Field:
+        self.count_fields(1)
         name = self.name()
         self.expect(":")
         return Field(name, self.type())
@@ -303,8 +239,8 @@ class _Parser:
                 opened = self.opening(id, ty)
                 if opened is None:
                     body.append(Instruction(id, ty, self.operation()))
-                elif len(stack) == MAX_BLOCK_DEPTH:
-                    raise self.error(f"blocks nested at most {MAX_BLOCK_DEPTH} deep")
+                elif len(stack) == _DEEPEST:
+                    raise self.error(f"blocks nested at most {_DEEPEST} deep")
                 else:
                     stack.append(opened)
             elif stack:
@@ -320,32 +256,91 @@ class _Parser:
         opened.blocks.append(Block(tuple(opened.body), self.id()))
         opened.body = []
         self.expect("}")
-        if opened.later:
-            self.expect(opened.later.pop(0), "{")
+        if opened.next(len(opened.blocks)):
+            self.expect("{")
             return
         stack.pop()
         whole = Instruction(opened.id, opened.ty, opened.made(opened.blocks))
         (stack[-1].body if stack else top).append(whole)
 
     def opening(self, id: ops.ValueId, ty: Type) -> _Open | None:
-        """The words before the first block of an If or a Loop; None before anything else."""
+        """The words before the first block of an operation; None before one without blocks."""
+        opened: tuple[Callable[[int], bool], Callable[[list[Block]], ops.Op]]
         if self.accept("if"):
-            condition = self.id()
-            self.expect("then", "{")
-            return _Open(id, ty, ["else"], lambda blocks: ops.If(condition, *blocks))
-        if not self.accept("loop"):
+            opened = self.branch()
+        elif self.accept("match"):
+            opened = self.matching()
+        elif self.accept("loop"):
+            opened = self.loop()
+        elif self.accept("each"):
+            count = self.index()
+            opened = (lambda _: False, lambda blocks: ops.Each(count, *blocks))
+        elif self.accept("lanes"):
+            opened = (lambda _: False, lambda blocks: ops.Lanes(*blocks))
+        else:
             return None
+        self.expect("{")
+        return _Open(id, ty, *opened)
+
+    def before(self, blocks: int, *words: str) -> Callable[[int], bool]:
+        """Passes ``words`` before each but the first of so many blocks."""
+
+        def following(read: int) -> bool:
+            if read == blocks:
+                return False
+            self.expect(*words)
+            return True
+
+        return following
+
+    def branch(self) -> tuple[Callable[[int], bool], Callable[[list[Block]], ops.Op]]:
+        condition = self.id()
+        self.expect("then")
+        return self.before(2, "else"), lambda blocks: ops.If(condition, *blocks)
+
+    def matching(self) -> tuple[Callable[[int], bool], Callable[[list[Block]], ops.Op]]:
+        scrutinee = self.id()
+        arms: list[tuple[int, ...]] = []
+        ended = False
+
+        def following(_: int) -> bool:
+            nonlocal ended
+            if ended:
+                return False
+            if self.accept("case"):
+                arms.append(self.cases())
+            else:
+                self.expect("else")
+                ended = True
+            return True
+
+        def made(blocks: list[Block]) -> ops.Op:
+            return ops.Match(scrutinee, tuple(zip(arms, blocks[:-1], strict=True)), blocks[-1])
+
+        following(0)
+        return following, made
+
+    def cases(self) -> tuple[int, ...]:
+        values: list[int] = []
+        while self.token != "{":
+            if values:
+                self.expect(",")
+            values.append(self.number(INT, "an Int"))
+        return tuple(values)
+
+    def loop(self) -> tuple[Callable[[int], bool], Callable[[list[Block]], ops.Op]]:
         count = self.index()
         bound = self.id() if self.accept("bound") else None
         self.expect("init")
         init = self.id()
         tests = self.accept("until")
-        self.expect(*(["{"] if tests else ["do", "{"]))
+        if not tests:
+            self.expect("do")
 
         def made(blocks: list[Block]) -> ops.Op:
             return ops.Loop(count, bound, init, blocks[0] if tests else None, blocks[-1])
 
-        return _Open(id, ty, ["do"] if tests else [], made)
+        return self.before(2 if tests else 1, "do"), made
 
     def operation(self) -> ops.Op:
         """An operation without blocks."""
@@ -353,10 +348,9 @@ class _Parser:
             a = self.id()
             operation = self.pick(_BINARY, "a binary operation")
             return ops.Binary(operation, a, self.id())
-        if self.token in PLAIN_WORDS:
-            return PLAIN_WORDS[self.advance()]()
-        if self.token in NUMBERED_WORDS:
-            return NUMBERED_WORDS[self.advance()](self.index())
+        if self.token in _PLAIN_OPS:
+            kind, row = _PLAIN_OPS[self.advance()]
+            return kind(*map(self.slot, row.slots))
         if self.token in _UNARY:
             return ops.Unary(_UNARY[self.advance()], self.id())
         intrinsic = Intrinsic.from_name(self.token)
@@ -365,19 +359,33 @@ class _Parser:
             return ops.Intrinsic(intrinsic, self.listed(self.id))
         if self.accept("const"):
             return ops.Const(self.value())
-        if self.accept("construct"):
-            return ops.Construct(self.listed(self.id))
-        if self.accept("extract"):
-            return ops.Extract(self.id(), self.index())
-        if self.accept("call"):
-            return ops.Call(self.index(), self.listed(self.id))
-        if self.accept("at"):
-            return ops.At(self.index(), self.id())
-        if self.accept("spend"):
-            return ops.Spend(self.id())
+        if self.accept("part"):
+            return self.part()
         raise self.error("an operation")
 
+    def slot(self, slot: Slot) -> object:
+        """One field of an operation."""
+        match slot:
+            case Slot.NUMBER:
+                return self.index()
+            case Slot.VALUE:
+                return self.id()
+            case Slot.VALUES:
+                return self.listed(self.id)
+        self.expect("(")
+        value = None if self.token == ")" else self.id()
+        self.expect(")")
+        return value
 
-def _type(word: str) -> Type | None:
-    match = _STRUCT.match(word)
-    return Type.struct(int(match[1])) if match else PLAIN_TYPES.get(word)
+    def part(self) -> ops.Op:
+        input = self.index()
+        at = self.id() if self.accept("at") else None
+        path: list[ops.Step] = []
+        while True:
+            if step := _FIELD_STEP.match(self.token):
+                path.append(ops.FieldStep(int(step[1])))
+            elif step := _INDEX_STEP.match(self.token):
+                path.append(ops.IndexStep(int(step[1])))
+            else:
+                return ops.Part(input, at, tuple(path))
+            self.advance()

@@ -7,6 +7,7 @@ the numbers mean are listed in ``validate.py``.
 from __future__ import annotations
 
 from ..errors import DynamisError
+from .limits import MAX_NAME
 from .types import PLAIN_TYPES, Type
 
 
@@ -36,8 +37,24 @@ def require(holds: bool, rule: int, path: str, found: object, expected: str) -> 
         raise ValidationError(rule, path, shown(found), expected)
 
 
-def is_dotted(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
+def require_short(path: str, name: str) -> None:
+    """Rule 47."""
+    limit = f"a name of at most {MAX_NAME} characters"
+    require(len(name) <= MAX_NAME, 47, path, repr(name[:40]) + "...", limit)
+
+
+def require_dotted(rule: int, path: str, name: str) -> None:
+    require_short(path, name)
+    is_dotted = all(part.isidentifier() for part in name.split("."))
+    require(is_dotted, rule, path, repr(name), "a dotted name")
+
+
+def require_identifier(rule: int, path: str, name: str, used: set[str]) -> None:
+    """That ``name`` is an identifier that is not yet ``used``; then it is."""
+    require_short(path, name)
+    require(name.isidentifier(), rule, path, repr(name), "an identifier")
+    require(name not in used, rule, path, repr(name), "a name not yet used")
+    used.add(name)
 
 
 def is_plain(ty: Type) -> bool:

@@ -3,14 +3,16 @@
 In: a valid module. Out: bounds and estimates of its work, and ``account``, which places ``Spend``
 and ``Look``: the instructions that count an element's iterations and fail it past its budget.
 
-The weight of a loop of n iterations is W = n * (1 + W(body) + W(until)); of an If, that of its
-dearer arm; of a call, that of its function. Sums saturate at 2**64 - 1. The functions here recurse
-over blocks, which a valid module nests at most ``MAX_BLOCK_DEPTH`` deep.
+The weight of a loop of n iterations is W = n * (1 + W(body) + W(until)); of an If or a Match, that
+of its dearest arm; of an Each of n elements, n times that of its body, for its runs are no work
+themselves; of Lanes, that of its body, for each lane's work is its own; of a call, that of its
+function. Sums saturate at 2**64 - 1. The functions here recurse over blocks, which a valid module
+nests at most ``MAX_BLOCK_DEPTH`` deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .module import (
@@ -23,8 +25,8 @@ from .module import (
     Instruction,
     Module,
 )
-from .op import Call, If, Look, Loop, Op, Spend, ValueId
-from .types import Type
+from .op import Call, Each, If, Lanes, Look, Loop, Match, Op, Param, Spend, ValueId
+from .types import Type, Value
 
 SATURATED = 2**64 - 1
 """Where work stops growing."""
@@ -49,41 +51,51 @@ def _weight(
         match instruction.op:
             case Call(function=callee):
                 total += functions[callee]
-            case If(then=then, otherwise=otherwise):
-                total += max(
-                    _weight(then.body, functions, trips),
-                    _weight(otherwise.body, functions, trips),
-                )
-            case Loop() as loop:
-                inner = [_weight(block.body, functions, trips) for block in loop.blocks()]
-                total += trips(loop) * (1 + sum(inner))
+            case If() | Match() | Each() | Loop() | Lanes() as op:
+                inner = [_weight(block.body, functions, trips) for block in op.blocks()]
+                total += _of_blocks(op, inner, trips)
     return min(total, SATURATED)
 
 
+def _of_blocks(op: Op, inner: Sequence[int], trips: Callable[[Loop], int]) -> int:
+    """The weight of an operation with blocks of the weights ``inner``."""
+    match op:
+        case Loop():
+            return trips(op) * (1 + sum(inner))
+        case Each(count):
+            return count * sum(inner)
+    return max(inner)
+
+
 def _weights(module: Module, trips: Callable[[Loop], int]) -> list[int]:
-    """W of each function, helpers first (they call only helpers below), the entry last."""
+    """W of each of ``all_functions``: helpers first (they call only helpers below)."""
     weights: list[int] = []
     for function in module.all_functions():
         weights.append(_weight(function.body, weights, trips))
     return weights
 
 
+def _worst(module: Module, trips: Callable[[Loop], int]) -> int:
+    """The greatest W of entry, merge and init, each of which has a budget of its own."""
+    return max(_weights(module, trips)[len(module.functions) :])
+
+
 def worst_work(module: Module) -> int:
-    """The most loop iterations one element can run: every loop at its bound (MAX_LOOP_COUNT at most
-    for a run-time count), nested loops multiplied, the longer arm, calls counted where made.
-    Saturates."""
-    return _weights(module, _bounded)[-1]
+    """The most loop iterations one element (a scan's init, a reduction's merge) can run: every loop
+    at its bound (MAX_LOOP_COUNT at most for a run-time count), nested loops multiplied, the longer
+    arm, calls counted where made. Saturates."""
+    return _worst(module, _bounded)
 
 
 def functions_work(module: Module) -> tuple[int, ...]:
     """For each helper, the most loop iterations one call may run, every loop at its ``count``."""
-    return tuple(_weights(module, _written)[:-1])
+    return tuple(_weights(module, _written)[: len(module.functions)])
 
 
 def counts_work(module: Module) -> bool:
-    """Whether the module's work is counted as it runs: its worst case, every loop at its ``count``,
-    can pass its budget or fill a WORK_BLOCK."""
-    worst = _weights(module, _written)[-1]
+    """Whether the module's work is counted as it runs: the worst case of entry, merge or init,
+    every loop at its ``count``, can pass the budget or fill a WORK_BLOCK."""
+    worst = _worst(module, _written)
     return worst > module.manifest.budget or worst >= WORK_BLOCK
 
 
@@ -100,37 +112,84 @@ def typical_work(module: Module) -> int:
 
     Each instruction is one; a loop of a written count runs its blocks that many times, one whose
     count is read at run time or that may stop early TYPICAL_OPEN_LOOP times at most, and one that
-    counts rounds of the loop limit once; the dearer arm; a call what its function takes. An
-    estimate, for choosing where a run goes, never a bound. Saturates."""
+    counts rounds of the loop limit once; an Each its count; the dearest arm; a call what its
+    function takes; a reduction's merge once. An estimate, for choosing where a run goes, never a
+    bound. Saturates."""
+    return _typical_work(module, None)
+
+
+def typical_work_given(module: Module, params: Sequence[Value]) -> int:
+    """``typical_work`` for a run given ``params``: a loop without a test whose bound is a parameter
+    runs that parameter's value of times, clamped to its count."""
+    return _typical_work(module, params)
+
+
+def typical_reads_params(module: Module) -> bool:
+    """Whether ``typical_work_given`` depends on parameters: some loop counts one."""
+    return any(
+        isinstance(instruction.op, Loop) and _counted_param(instruction.op, counted) is not None
+        for function in module.all_functions()
+        for counted in [_params_of(function)]
+        for instruction in function.instructions()
+    )
+
+
+def _typical_work(module: Module, params: Sequence[Value] | None) -> int:
     typical: list[int] = []
     for function in module.all_functions():
-        typical.append(_typical(function.body, typical))
-    return max(1, typical[-1])
+        estimate = _Typical(typical, _params_of(function), params)
+        typical.append(estimate.of(function.body))
+    entry = len(module.functions)
+    total = typical[entry] + (0 if module.merge is None else typical[entry + 1])
+    return max(1, min(total, SATURATED))
 
 
-def _typical(body: Sequence[Instruction], functions: Sequence[int]) -> int:
-    total = len(body)
-    for instruction in body:
-        match instruction.op:
-            case Call(function=callee):
-                total += functions[callee]
-            case If(then=then, otherwise=otherwise):
-                total += max(_typical(then.body, functions), _typical(otherwise.body, functions))
-            case Loop() as loop:
-                inner = sum(_typical(block.body, functions) for block in loop.blocks())
-                total += inner * _typical_trips(loop)
-    return min(total, SATURATED)
+def _params_of(function: Function) -> dict[ValueId, int]:
+    """The number of the parameter that each value of a function is, of those that are one."""
+    return {i.id: i.op.index for i in function.instructions() if isinstance(i.op, Param)}
 
 
-def _typical_trips(loop: Loop) -> int:
-    if loop.bound is None and loop.until is None:
-        return loop.count
-    if _open_ended(loop) and any(
-        i.id == loop.body.result and isinstance(i.op, Loop) and _open_ended(i.op)
-        for i in loop.body.body
-    ):
-        return 1  # rounds: a loop at the limit around one at the limit, which does the iterating
-    return min(loop.count, TYPICAL_OPEN_LOOP)
+def _counted_param(loop: Loop, counted: Mapping[ValueId, int]) -> int | None:
+    """The parameter that says how often a loop without a test runs, where one does."""
+    return counted.get(loop.bound) if loop.until is None and loop.bound is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Typical:
+    """Typical work in one function: that of the functions below, its parameters, their values."""
+
+    functions: Sequence[int]
+    counted: Mapping[ValueId, int]
+    params: Sequence[Value] | None
+
+    def of(self, body: Sequence[Instruction]) -> int:
+        total = len(body)
+        for instruction in body:
+            match instruction.op:
+                case Call(function=callee):
+                    total += self.functions[callee]
+                case If() | Match() as op:
+                    total += max(self.of(block.body) for block in op.blocks())
+                case Loop() | Each() | Lanes() as op:
+                    total += self.trips(op) * sum(self.of(block.body) for block in op.blocks())
+        return min(total, SATURATED)
+
+    def trips(self, op: Loop | Each | Lanes) -> int:
+        if isinstance(op, Lanes):
+            return 1
+        if isinstance(op, Each) or (op.bound is None and op.until is None):
+            return op.count
+        param = _counted_param(op, self.counted)
+        if param is not None and self.params is not None:
+            return min(max(int(self.params[param].numbers[0]), 0), op.count)
+        if _open_ended(op) and any(
+            i.id == op.body.result and isinstance(i.op, Loop) and _open_ended(i.op)
+            for i in op.body.body
+        ):
+            return (
+                1  # rounds: a loop at the limit around one at the limit, which does the iterating
+            )
+        return min(op.count, TYPICAL_OPEN_LOOP)
 
 
 def _open_ended(loop: Loop) -> bool:
@@ -183,7 +242,7 @@ def _rebuilt(module: Module, looks: Callable[[Loop], bool] | None) -> tuple[Modu
     look. KeyError when a value that is left reads a Spend or a Look."""
     moved = [_Rebuild(looks) for _ in module.all_functions()]
     functions = [r.function(f) for r, f in zip(moved, module.all_functions(), strict=True)]
-    rebuilt = replace(module, functions=tuple(functions[:-1]), entry=functions[-1])
+    rebuilt = module.with_functions(functions)
     return rebuilt, Renumbering(tuple(tuple(r.ids.values()) for r in moved))
 
 

@@ -231,6 +231,8 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
             return bitcast(src=canonical(x), dtype=int32)
         case Intrinsic.FROM_BITS:
             return bitcast(src=x, dtype=float32)
+        case _:
+            raise AssertionError(f"{name.value}: supported.py refuses what is not lowered here")
 
 
 def fits(low: int, high: int) -> bool:

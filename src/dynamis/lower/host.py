@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
-from ..kernel.module import MAX_ELEMENTS, MAX_GRID_AXIS, Manifest, Shape
+from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
+from ..kernel.module import Manifest, Shape
 from ..kernel.types import Type
 from ..uop import (
     AxisType,

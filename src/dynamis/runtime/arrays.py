@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import a_kind, public, with_article
-from ..kernel.module import MAX_ELEMENTS, MAX_GRID_AXIS, Port, Shape
+from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
+from ..kernel.module import Port, Shape
 from ..kernel.types import Type
 from .errors import ArgumentTypeError, ArgumentValueError
 from .names import spell_extent, spell_port, spell_type

@@ -1,8 +1,8 @@
 """A kernel as native code: compiled for each class of calls, run in blocks, searched on a fault.
 
-The fast program only decides whether a block faulted. When one did, a second program, one lane
-wide, is compiled on demand and runs that block alone to find the first failing element, the place
-and the operands.
+The fast program is made from the optimised module and only decides whether a block faulted. When
+one did, a second program, one lane wide, is compiled on demand from the module as it was written
+and runs that block alone to find the first failing element, the place and the operands.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
 from ..errors import DynamisError
-from ..kernel import Module, Validated, account, op
+from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.fault import Fault
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, Value, bits_number
-from ..lower import CallClass, KernelAst, lower
+from ..lower import CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
@@ -71,10 +71,14 @@ class _Plan:
 
 
 class NativeKernel:
-    """A validated kernel's native code. Safe to call from many threads."""
+    """A validated kernel's native code. Safe to call from many threads.
+
+    Raises UnsupportedKernel for a kernel that this backend does not run."""
 
     def __init__(self, validated: Validated, options: Options | None = None):
+        require_supported(validated.module)
         self.module = account(validated.module)
+        self._optimized = account(optimize(validated.module))
         self.options = options or Options()
         self.compile_seconds = 0.0
         self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
@@ -120,7 +124,7 @@ class NativeKernel:
             case "kernel":
                 return str(self.module)
             case "uop":
-                return uops_to_string(lower(self.module, call).root)
+                return uops_to_string(lower(self._optimized, call).root)
             case "program":
                 return uops_to_string(list(self._linear(call).src))
             case "llvm":
@@ -130,7 +134,7 @@ class NativeKernel:
         raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
 
     def _linear(self, call: CallClass) -> Uop:
-        return compile_ast(lower(self.module, call).root, self.options)
+        return compile_ast(lower(self._optimized, call).root, self.options)
 
     # --- compiling
 
@@ -140,7 +144,8 @@ class NativeKernel:
             with COMPILING:
                 if key not in self._programs:
                     started = time.perf_counter()
-                    self._programs[key] = _compile(self.module, call, options, search)
+                    module = self.module if search else self._optimized
+                    self._programs[key] = _compile(module, call, options, search)
                     self.compile_seconds += time.perf_counter() - started
         return self._programs[key]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..kernel.module import Manifest, Param
-from ..kernel.types import Number, Type, Value, bits_float, float_bits
+from ..kernel.types import Numeric, Type, Value, bits_float, float_bits
 from .errors import ArgumentTypeError, ArgumentValueError
 from .names import spell_type
 
@@ -51,7 +51,7 @@ def _components(param: Param, given: object) -> list[object]:
         raise _wrong_type(param, given) from error
 
 
-def _scalar(param: Param, ty: Type, given: object) -> Number:
+def _scalar(param: Param, ty: Type, given: object) -> Numeric:
     if isinstance(given, np.ndarray) and given.ndim == 0:
         given = given[()]
     if ty == Type.BOOL:

@@ -14,12 +14,20 @@ import numpy as np
 from ..kernel import Validated, interpret
 from ..kernel.fault import Fault
 from ..kernel.interpret import InputField
+from ..kernel.modes import PARTIAL
 from ..kernel.module import Port
-from ..kernel.types import Number, Type, Value
+from ..kernel.types import Numeric, Type, Value
 from .arrays import Array
 
 _CHUNK = 1024
 """Elements between two reports of progress."""
+_DTYPES: dict[Type, type[np.generic]] = {
+    Type.FLOAT: np.float32,
+    Type.DOUBLE: np.float64,
+    Type.INT: np.int32,
+    Type.LONG: np.int64,
+    Type.BOOL: np.uint8,
+}
 
 
 class ReferenceKernel:
@@ -43,33 +51,36 @@ class ReferenceKernel:
         manifest = self._validated.module.manifest
         fields = [_field(port, array) for port, array in zip(manifest.inputs, inputs, strict=True)]
         total = math.prod(extent)
-        chunks = range(0, total, _CHUNK if progress else max(total, 1))
+        in_parts = progress is not None and manifest.mode.kind in PARTIAL
+        chunks = range(0, max(total, 1), _CHUNK if in_parts else max(total, 1))
         for start in chunks:
             elements = range(start, min(start + chunks.step, total))
-            outcome = interpret(self._validated, fields, params, extent, elements)
+            chosen = elements if in_parts else None
+            outcome = interpret(self._validated, fields, params, extent, chosen)
             if outcome.fault is not None:
                 return outcome.fault
             assert outcome.outputs is not None  # the interpreter gives outputs or a fault
             for port, words, output in zip(manifest.outputs, outcome.outputs, outputs, strict=True):
-                lanes = port.element.lanes
-                flat = output.reshape(-1)
-                flat[elements.start * lanes : elements.stop * lanes] = _words(port, words)
+                first = elements.start * port.element.lanes
+                output.reshape(-1)[first : first + len(words)] = _words(port, words)
             if progress is not None:
                 progress(start // chunks.step + 1, len(chunks))
         return None
 
 
 def _field(port: Port, array: Array) -> InputField:
-    words: list[Number] = array.reshape(-1).tolist()
+    words: list[Numeric] = array.reshape(-1).tolist()
     if port.element == Type.BOOL:
         words = [word != 0 for word in words]
     return InputField(array.shape[: port.shape.rank], words)
 
 
-def _words(port: Port, words: Sequence[Number]) -> Array:
+def _words(port: Port, words: Sequence[Numeric]) -> Array:
     """Words as a flat array; each NaN as the canonical quiet one, as every store writes it."""
-    if port.element.component != Type.FLOAT:
-        return np.array(words, np.uint8 if port.element == Type.BOOL else np.int32)
-    floats = np.array(words, np.float32)
-    floats[np.isnan(floats)] = np.uint32(0x7FC00000).view(np.float32)
-    return floats
+    component = port.element.component
+    array = np.array(words, _DTYPES[component])
+    if component == Type.FLOAT:
+        array[np.isnan(array)] = np.uint32(0x7FC00000).view(np.float32)
+    elif component == Type.DOUBLE:
+        array[np.isnan(array)] = np.uint64(0x7FF8000000000000).view(np.float64)
+    return array

@@ -1,0 +1,1 @@
+"""The language reference in ``docs/reference/``, written from the tables of the Kernel IR."""
