@@ -306,8 +306,12 @@ class _Lowering:
         values = frame.values
         match instruction.op:
             case ir.Const(value):
-                dtype = word.DTYPES[value.ty.component]
-                return tuple(const_of_dtype(dtype, n) for n in value.numbers)
+                structs = self.module.structs
+                types = word_types(structs, value.ty)
+                numbers = value.numbers_in(structs)
+                return tuple(
+                    const_of_dtype(word.DTYPES[t], n) for t, n in zip(types, numbers, strict=True)
+                )
             case ir.Param(k):
                 return self._param(k)
             case ir.Arg(k):
