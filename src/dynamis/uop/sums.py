@@ -78,6 +78,9 @@ def fits(dtype: Dtype, low: int, high: int) -> bool:
     return bool(dtype.bits == 800 or (dtype.min <= low and high <= dtype.max))
 
 
+_SUM_OPS: Final = frozenset((Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL, Ops.SHL))
+
+
 def is_sum(u: Uop) -> bool:
     """Whether `u` is an integer node that a linear form looks through."""
     op = u.op
@@ -145,7 +148,10 @@ def linear_form(
         for s, v in found:
             if memo is not None and s in memo:
                 s = memo[s]
-            if s is not n and s.dtype is dtype and is_sum(s) and s not in whole:
+            if (
+                s.op in _SUM_OPS and s is not n and s.dtype is dtype and is_sum(s)
+                and s not in whole
+            ):  # fmt: skip
                 weights[s] = weights.get(s, 0) + v
                 continue
             op = s.op
@@ -225,7 +231,10 @@ def _users_first(root: Uop, memo: Mapping[Uop, Uop] | None, whole: Collection[Uo
         for s in rest:
             if memo is not None and s in memo:
                 s = memo[s]
-            if s not in seen and s.dtype is dtype and is_sum(s) and s not in whole:
+            if (
+                s.op in _SUM_OPS and s not in seen and s.dtype is dtype and is_sum(s)
+                and s not in whole
+            ):  # fmt: skip
                 seen.add(s)
                 stack.append(n)
                 stack.append(rest)
