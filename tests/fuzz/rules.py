@@ -29,7 +29,9 @@ from dynamis.kernel.validate import __doc__ as LISTED
 ROOT = Path(__file__).parents[2]
 TESTS = ("tests/kernel/test_validate.py",)
 KERNEL = Path(inspect.getfile(validate)).parent
-FILES = tuple(sorted(("validate.py", *(path.name for path in KERNEL.glob("check_*.py")))))
+FILES = tuple(
+    sorted(("validate.py", "violation.py", *(path.name for path in KERNEL.glob("check_*.py"))))
+)
 HELPERS = re.compile(r"_?(require|check)(_\w+)?\Z")
 RULES = tuple(int(n) for n in re.findall(r"^ ?(\d+)\. ", LISTED or "", re.M))
 
@@ -194,7 +196,10 @@ class _Session:
         assert items and not failing, f"tests that fail as they are: {failing}"
         for name, removal in self.removals.items():
             word = re.compile(rf"\brule{removal.rule}-")
-            order = sorted(items, key=lambda i: word.search(i.nodeid) is None)
+            # tests of that rule first, then those of one module, then those of many
+            order = sorted(
+                items, key=lambda i: (word.search(i.nodeid) is None, "[" not in i.nodeid)
+            )
             before = removal.take()
             try:
                 failed = next((item.nodeid for item in order if not _passes(item)), None)

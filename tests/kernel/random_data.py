@@ -67,7 +67,7 @@ def random_value(rng: Random, ty: Type, structs: Sequence[StructDef] = ()) -> Va
 
 
 def random_run(rng: Random, module: Module, most: int = 40, sized: bool = False) -> Run:
-    """Inputs, parameters and an extent: of one to ``most`` rows, fewer elements over a grid. Input 0
+    """Inputs, parameters and an extent: one to ``most`` rows, fewer elements over a grid. Input 0
     has the extent of the domain where the mode, or ``sized``, asks for it."""
     manifest = module.manifest
     domain = manifest.domain

@@ -151,3 +151,36 @@ def test_a_result_that_its_encoding_does_not_hold_fails_alike() -> None:
     assert shown(found[0]) == shown(found[1])
     assert found[0].fault is not None
     assert (found[0].fault.element, found[0].fault.operands) == (2, (256,))
+
+
+def test_an_each_that_reads_what_a_cut_loop_carries_is_no_reader_of_a_cut_each() -> None:
+    body = """
+        %0: Int = sample 0
+        %1: Int = lane
+        %2: Int = loop 2 init %0 do {
+          %3: Int = carried
+          %4: Int = exchange %3 %1
+          %5: Struct0 = each 3 {
+            %6: Int = index
+            %7: Int = carried
+            yield %7
+          }
+          %8: Struct0 = each 3 {
+            %9: Int = index
+            %10: Int = exchange %3 %9
+            yield %10
+          }
+          %11: Int = subscript %5 %1
+          %12: Int = subscript %8 %1
+          %13: Int = %11 + %12
+          yield %13
+        }
+        return %2"""
+    made = group(body, structs=("array Int 3",))
+    laned = lanes(made)
+    assert unlaned(laned) == made
+    xs = InputField((4,), [1, 10, 100, 1000])
+    for module_ in (made, laned):
+        outcome = interpret(validate(module_), [xs], (), (4,))
+        # Lane 3 reads element 2 of the array, which lane 2 gave: subscripts clamp.
+        assert outcome.outputs == ([4, 40, 400, 1000 + 100 + 200],)

@@ -153,16 +153,20 @@ class _Unlaning:
             given = self.left[taken.value, 0]
             self.put(instruction, ops.Exchange(given, self.of[wrapped.a]), last, old)
             return _EXCHANGE
-        if isinstance(op, ops.Each) and any(self.added(i.ty) for i in op.body.body[1:2]):
-            taken = op.body.body[1].op
-            if not isinstance(taken, ops.Subscript):
-                raise _NotLaned
-            body, place = self.eaches[taken.value]
+        if isinstance(op, ops.Each) and (made := self.built(op)) is not None:
+            body, place = self.eaches[made]
             body[place] = replace(body[place], ty=instruction.ty)
             self.of[instruction.id] = body[place].id
             return 1
         self.copy(instruction, old)
         return 1
+
+    def built(self, op: ops.Each) -> ValueId | None:
+        """The Each outside of Lanes whose array this one reads its lane's elements from."""
+        taken = op.body.body[1].op if len(op.body.body) > 1 else None
+        if isinstance(taken, ops.Subscript) and taken.value in self.eaches:
+            return taken.value
+        return None
 
     def takes(self, new: Sequence[Instruction], k: int) -> bool:
         """Whether instruction ``k`` takes a record out of an array outside."""
