@@ -48,7 +48,7 @@ from dynamis.uop import (
     toposort,
 )
 from dynamis.uop.abi import RECORD
-from tests.kernel.strategies import random_module, random_run
+from tests.kernel.strategies import NATIVE, random_module, random_run
 
 SEED = 20261130
 STORAGE = {Type.FLOAT: np.float32, Type.INT: np.int32, Type.BOOL: np.uint8}
@@ -168,7 +168,7 @@ def test_random_modules_give_native_words(first: int) -> None:
     for seed in range(SEED + first, SEED + first + 15):
         print("seed", seed)
         rng = Random(seed)
-        module = random_module(rng)
+        module = random_module(rng, scope=NATIVE)
         run = random_run(rng, module)
 
         def words(numbers: object, element: Type, extent: tuple[int, ...]) -> np.ndarray:
