@@ -22,7 +22,6 @@ from .frontend.surface import (
     HostValueError,
     OutsideKernelError,
     Rows,
-    abs,
     add_wrap,
     bits,
     ceil,
@@ -44,13 +43,10 @@ from .frontend.surface import (
     ivec3,
     ivec4,
     length,
-    max,
-    min,
     mix,
     mul_wrap,
     normalize,
     rem,
-    round,
     sign,
     smoothstep,
     sqrt,
@@ -65,6 +61,10 @@ from .frontend.surface import (
     vec3,
     vec4,
 )
+from .frontend.surface import abs as abs
+from .frontend.surface import max as max
+from .frontend.surface import min as min
+from .frontend.surface import round as round
 from .kernel.fault import KernelFault
 from .runtime.arrays import unorm8
 from .runtime.errors import ArgumentError
@@ -73,6 +73,7 @@ from .runtime.images import read_image, write_image
 
 __version__ = "0.1.0"
 
+# abs, max, min and round are dy.abs … only: "import *" would take Python's own from the host's code
 __all__ = [
     # making and running kernels
     "kernel",
@@ -95,14 +96,10 @@ __all__ = [
     # mathematics
     "floor",
     "ceil",
-    "round",
     "trunc",
     "fract",
     "sign",
-    "abs",
     "sqrt",
-    "min",
-    "max",
     "clamp",
     "mix",
     "step",

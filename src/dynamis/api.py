@@ -8,13 +8,14 @@ defined further down are found. Using one kernel from many threads at once is sa
 from __future__ import annotations
 
 import functools
-import threading
+import importlib
+import sys
 import time
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from .errors import DynamisError
+from .errors import a_kind, public
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
 from .frontend.source import SourceFunction
@@ -23,6 +24,7 @@ from .kernel.module import MAX_BUDGET, KernelId, Manifest, Module
 from .runtime import dispatch
 from .runtime.arrays import Array
 from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
+from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
 
 if TYPE_CHECKING:
@@ -54,9 +56,10 @@ class _Source:
 
     def __init__(self, function: types.FunctionType, id: str | None, budget: int | None):
         self.function = function
+        code = function.__code__
+        self.positional = code.co_varnames[: code.co_argcount]
         self._id = id
         self._budget = budget
-        self._lock = threading.RLock()
         self._validated: Validated | None = None
         self._pack: Callable[[Sequence[Array]], Any] | None = None
         self._native: dict[int, NativeKernel] = {}
@@ -65,7 +68,7 @@ class _Source:
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
-            with self._lock:
+            with COMPILING:
                 if self._validated is None:
                     start = time.perf_counter()
                     module = compile_kernel(self.function, id=self._id, budget=self._budget)
@@ -80,7 +83,7 @@ class _Source:
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
-            with self._lock:
+            with COMPILING:
                 native = self._native.get(width)
                 if native is None:
                     start = time.perf_counter()
@@ -115,7 +118,8 @@ class Kernel:
 
     Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
     the arrays given there. ``threads`` defaults to one per available CPU and never changes a
-    result. ``progress(done, total)`` is called now and then from the calling thread.
+    result. ``progress(done, total)`` is called now and then from the calling thread, and at the
+    end of every run that succeeds with ``done`` equal to ``total``.
 
     Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
     not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
@@ -130,6 +134,7 @@ class Kernel:
         self._width = width
         functools.update_wrapper(self, source.function)
 
+    @public
     def __call__(
         self,
         /,
@@ -141,45 +146,47 @@ class Kernel:
         progress: Callable[[int, int], None] | None = None,
         **keywords: object,
     ) -> Any:
-        try:
-            runner = self._runner(backend)
-            arrays = dispatch.call(
-                self._source.validated(),
-                runner,
-                args,
-                keywords,
-                out=out,
-                shape=shape,
-                threads=threads,
-                progress=progress,
-            )
-        except DynamisError as error:
-            raise error.with_traceback(None)  # noqa: B904  # its text says it all
-        return self._source.result(arrays)
+        source = self._source
+        runner = self._runner(backend)
+        arrays = dispatch.call(
+            source.validated(),
+            runner,
+            args,
+            keywords,
+            name=source.function.__name__,
+            positional=source.positional,
+            out=out,
+            shape=shape,
+            threads=threads,
+            progress=progress,
+        )
+        return source.result(arrays)
 
     @property
+    @public
     def module(self) -> Module:
         """The kernel as Kernel IR. Raises KernelError where the function is not a kernel."""
-        try:
-            return self._source.validated().module
-        except DynamisError as error:
-            raise error.with_traceback(None)  # noqa: B904  # its text says it all
+        return self._source.validated().module
 
     @property
+    @public
     def manifest(self) -> Manifest:
         """The kernel's contract: id, mode, ports, parameters, capabilities, budget."""
         return self.module.manifest
 
     @property
+    @public
     def id(self) -> KernelId:
         """``name@version``."""
         return self.manifest.id
 
     @property
+    @public
     def ir(self) -> Listing:
         """The Kernel IR as text, which ``dynamis.kernel.parse`` reads back."""
         return Listing(str(self.module))
 
+    @public
     def show(self, stage: str) -> Listing:
         """The text of one stage: kernel, uop, program, llvm or asm.
 
@@ -200,6 +207,7 @@ class Kernel:
         form the calls up to now have needed."""
         return self._source.compile_seconds
 
+    @public
     def options(self, *, width: int = DEFAULT_WIDTH) -> Kernel:
         """The same kernel with other code generation options: ``width``, elements per vector
         (1, 2, 4, 8 or 16). No option ever changes a result. Raises OptionError."""
@@ -219,8 +227,13 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<dynamis kernel {self.__qualname__}>"
 
-    def __reduce__(self) -> str:
-        return self._source.function.__qualname__  # pickled by name, as functions are
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # Pickled by name, as functions are; a copy with options by the name and the options.
+        module, name = self.__module__, self.__qualname__
+        named = _named(module, name)
+        if isinstance(named, Kernel) and named is not self and named._source is self._source:
+            return (_with_width, (module, name, self._width))
+        return name
 
 
 @overload
@@ -231,6 +244,7 @@ def kernel(
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
+@public
 def kernel(
     target: Callable[..., Any] | str | None = None, /, *, budget: int | None = None
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
@@ -245,13 +259,11 @@ def kernel(
     if callable(target):
         return _decorate(target, None, budget)
     if target is not None and not isinstance(target, str):
-        raise ArgumentTypeError(
-            f"@kernel takes an id such as 'image.blur@1', not a {type(target).__name__}"
-        )
+        raise ArgumentTypeError(f"@kernel takes an id such as 'image.blur@1', not {a_kind(target)}")
     if target is not None:
         KernelId.parse(target)
     _check_budget(budget)
-    return lambda function: _decorate(function, target, budget)
+    return public(lambda function: _decorate(function, target, budget))
 
 
 def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
@@ -259,7 +271,7 @@ def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
         raise ArgumentTypeError(f"{function.__name__} is a kernel already: decorate it once")
     if not isinstance(function, types.FunctionType):
         raise ArgumentTypeError(
-            f"@kernel takes a function written with def, not a {type(function).__name__}"
+            f"@kernel takes a function written with def, not {a_kind(function)}"
         )
     return Kernel(_Source(function, id, budget))
 
@@ -268,7 +280,7 @@ def _check_budget(budget: object) -> None:
     if budget is None:
         return
     if isinstance(budget, bool) or not isinstance(budget, int):
-        raise ArgumentTypeError(f"budget= takes a whole number, not a {type(budget).__name__}")
+        raise ArgumentTypeError(f"budget= takes a whole number, not {a_kind(budget)}")
     if not 1 <= budget <= MAX_BUDGET:
         raise ArgumentValueError(f"budget= takes a number in 1…{MAX_BUDGET}, not {budget}")
 
@@ -277,6 +289,23 @@ def _options(width: int) -> Options:
     from .codegen import Options
 
     return Options(width=width)
+
+
+def _named(module: str, name: str) -> object:
+    """What ``name`` (``Class.attribute``) means in a module; None where it means nothing."""
+    found: object = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _with_width(module: str, name: str, width: int) -> Kernel:
+    """The kernel of that name with another width: what its pickle says."""
+    importlib.import_module(module)
+    found = _named(module, name)
+    if not isinstance(found, Kernel):
+        raise ArgumentTypeError(f"{module}.{name} is no kernel any more, so it cannot be unpickled")
+    return found.options(width=width)
 
 
 def _packing(function: types.FunctionType) -> Callable[[Sequence[Array]], Any]:

@@ -344,3 +344,51 @@ def test_vec3_pictures_are_accepted_where_vec3_is_asked():
 
     image = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
     assert red(image).tolist() == [[0, 3], [6, 9]]
+
+
+@dy.kernel
+def by_name(a: Rows[i32], *, r: i32 = 2) -> Rows[i32]:
+    return a.sample() * r
+
+
+@dy.kernel
+def all_by_name(*, r: i32 = 2, a: Rows[i32]) -> Rows[i32]:
+    return a.sample() * r
+
+
+def test_keyword_only_arguments_are_given_by_name_only():
+    row = np.arange(4, dtype=np.int32)
+    assert by_name(row, r=3).tolist() == [0, 3, 6, 9]
+    assert all_by_name(a=row).tolist() == [0, 2, 4, 6]
+    with pytest.raises(ArgumentTypeError, match="by_name takes 1 argument by position, but 2"):
+        by_name(row, 3)
+    with pytest.raises(ArgumentTypeError, match=r"takes no arguments by position.*write a=…, r=…"):
+        all_by_name(row)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@pytest.mark.parametrize("size", [0, 1, 5000])
+def test_progress_ends_with_all_done_on_every_run_that_succeeds(backend, size):
+    seen: list[tuple[int, int]] = []
+    row = np.ones(size, np.int32)
+    by_name(row, backend=backend, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1] > 0
+    assert seen.count(seen[-1]) == 1
+
+
+@pytest.mark.parametrize("progress", [3, "bar", (1, 2)])
+def test_a_progress_that_is_no_function_is_refused_before_anything_runs(progress):
+    with pytest.raises(ArgumentTypeError, match="progress= takes a function"):
+        divide(np.ones(3, np.int32), np.zeros(3, np.int32), progress=progress)
+
+
+def test_a_class_given_for_an_array_is_named_as_what_it_is():
+    with pytest.raises(ArgumentTypeError, match="is the class ndarray, not an array"):
+        divide(np.ndarray, np.ndarray)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_a_fault_names_the_users_function_and_types(backend):
+    large = np.full(2, 2**30, np.int32)
+    with pytest.raises(dy.KernelFault, match=r"does not fit in i32(?s:.)*, in by_name\n"):
+        by_name(large, r=4, backend=backend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import inspect
 import pickle
@@ -175,7 +176,7 @@ def test_many_threads_may_use_a_fresh_kernel_at_once():
 
 def test_every_name_of_the_surface_language_is_exported():
     assert set(surface.__all__) <= set(dy.__all__)
-    assert all(getattr(dy, name) is getattr(surface, name) for name in surface.__all__)
+    assert all(getattr(dy, name) is getattr(surface, name) for name in surface.NAMES)
     assert all(hasattr(dy, name) for name in dy.__all__)
 
 
@@ -214,3 +215,31 @@ def test_a_vector_default_is_a_host_value():
 
     assert shift(ROW, backend="reference").tolist() == [-1.0, 0.0, 1.0]
     assert shift(ROW, by=vec2(5, 1), backend="reference").tolist() == [4.0, 5.0, 6.0]
+
+
+def test_a_star_import_leaves_pythons_own_functions_alone():
+    names: dict[str, object] = {}
+    exec("from dynamis import *", names)
+    assert not vars(builtins).keys() & (names.keys() - {"__builtins__"})
+    assert {"floor", "vec4", "kernel"} <= names.keys()
+    assert all(callable(getattr(dy, name)) for name in ("abs", "max", "min", "round"))
+
+
+@pytest.mark.parametrize("width", [2, 8])
+def test_a_kernel_with_options_is_pickled_by_name_and_options(width):
+    with_options = scale.options(width=width)
+    again = pickle.loads(pickle.dumps(with_options))
+    assert again is not scale
+    assert again.show("uop") == scale.show("uop")
+    assert again.show("llvm") == with_options.show("llvm")
+    assert np.array_equal(again(IMAGE), scale(IMAGE))
+    assert pickle.loads(pickle.dumps(scale)) is scale
+
+
+def test_a_copy_of_a_kernel_with_options_runs():
+    def local(a: Rows[f32]) -> Rows[f32]:
+        return a.sample() * 2.0
+
+    for kernel in (scale.options(width=2), dy.kernel(local), dy.kernel(local).options(width=2)):
+        given = IMAGE if kernel.__name__ == "scale" else ROW
+        assert np.array_equal(copy.deepcopy(kernel)(given), given * 2)

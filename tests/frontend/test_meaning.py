@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from dynamis.frontend.surface import Grid, Rows, f32, i32, ivec2, vec2, vec3, ve
 from dynamis.kernel import InputField
 from dynamis.kernel.fault import FaultKind
 from dynamis.kernel.module import Capability
-from tests.frontend.support import compiled, fault_of, run
+from tests.frontend.support import compiled, fault_of, load, run
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 INTS = [INT_MIN, INT_MIN + 1, -8, -7, -3, -1, 0, 1, 2, 3, 7, 8, INT_MAX - 1, INT_MAX]
@@ -414,3 +415,42 @@ def test_flags_combine_as_bools() -> None:
     for a in (0, 1):
         for b in (0, 1):
             assert run(kernel, a=a, b=b) == kernel(a, b)
+
+
+def folded(n: i32 = 0) -> Rows[i32]:
+    return n + (2**31 - 1)
+
+
+LITERALS = [
+    "2**31 - 1", "-2**31", "-(2**31)", "65536 * 65536 // 65536", "(1 << 31) - 1", "7 // -2",
+    "-7 // 2", "7 % -3", "-7 % 3", "~(1 << 30)", "0xFFFFFFFF >> 1", "0xFF00 & 0x0FF0 | 3 ^ 9",
+    "2**40 // 2**20", "-(3 - 5) ** 2", "0 << 10**9", "1 >> 10**9", "0**0", "1**10**9", "+5 - -3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LITERALS)
+def test_whole_numbers_written_out_are_computed_as_python_does(text: str, tmp_path: Path) -> None:
+    head = "from dynamis.frontend.surface import *\n"
+    source = f"def kernel(n: i32 = 0) -> Rows[i32]:\n    return n * 0 + ({text})\n"
+    wanted = eval(text)
+    assert run(load(head + source, tmp_path).kernel) == wanted
+    named = f"S = {text}\ndef kernel(n: i32 = 0) -> Rows[i32]:\n    return n * 0 + S\n"
+    assert run(load(head + named, tmp_path).kernel) == wanted
+
+
+def test_a_large_whole_number_beside_a_float_is_that_float() -> None:
+    def kernel(x: f32 = 0.5) -> Rows[f32]:
+        return x * (2**100) / 2**99
+
+    assert run(kernel) == 0.5 * 2
+
+
+def test_a_keyword_only_argument_of_a_helper_is_given_by_name() -> None:
+    def kernel(n: i32 = 3) -> Rows[i32]:
+        return _by_name(n, k=2)
+
+    assert run(kernel) == 32
+
+
+def _by_name(a, /, *, k):
+    return a * 10 + k

@@ -245,7 +245,7 @@ def test_the_largest_sizes_are_accepted():
 def test_what_is_no_array_is_refused_by_name(given, says):
     with pytest.raises(ArgumentTypeError) as caught:
         as_array("input 'x' (Rows[f32])", given)
-    assert str(caught.value).startswith("input 'x' (Rows[f32]) is a ")
+    assert str(caught.value).startswith("input 'x' (Rows[f32]) is a")
     assert says in str(caught.value)
 
 

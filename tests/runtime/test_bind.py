@@ -37,6 +37,16 @@ def test_arguments_go_by_position_or_by_name(args, keywords):
     assert bound.params == {"radius": "r"}
 
 
+def test_an_argument_without_a_place_is_given_by_name_only():
+    places = ("image", "mask")
+    assert bind(BLUR, ("i", "m"), {"radius": "r"}, OPTIONS, places).params == {"radius": "r"}
+    with pytest.raises(ArgumentTypeError, match="takes at most 2 arguments by position") as caught:
+        bind(BLUR, ("i", "m", "r"), {}, OPTIONS, places)
+    assert "but 3 were given: write radius=…" in str(caught.value)
+    with pytest.raises(ArgumentTypeError, match="but 4 were given"):
+        bind(BLUR, ("i", "m", "r", "x"), {}, OPTIONS, places)
+
+
 def test_parameters_may_be_left_out():
     assert bind(BLUR, ("i", "m"), {}, OPTIONS).params == {}
 

@@ -89,6 +89,8 @@ def strided(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
         (strided((3, 4), (4, 4)), "overlaps itself"),
         (strided((3, 4), (8, 4)), "overlaps itself"),
         (strided((2, 2), (2, 8)), "overlaps itself"),
+        (strided((2, 3), (12, 8)), "cannot be told not to"),
+        (strided((2**30, 2**30), (12, 8)), "cannot be told not to"),
     ],
 )
 def test_an_out_that_cannot_hold_the_result_is_refused_by_name(out, says):
@@ -105,7 +107,7 @@ def test_a_read_only_out_is_refused_by_name():
         out_arrays([F], out)
 
 
-@pytest.mark.parametrize("strides", [(12, 8), (20, 4), (4, 16), (-16, 4), (0, 4)])
+@pytest.mark.parametrize("strides", [(20, 4), (4, 16), (-16, 4), (0, 4)])
 def test_strange_strides_without_overlap_are_accepted(strides):
     shape = (1, 3) if 0 in strides else (2, 3)
     base = np.zeros(64, np.float32)[32:]

@@ -112,11 +112,15 @@ def test_an_integer_vector_takes_integers():
         (Type.FLOAT, np.bool_(True), "takes a number, not a bool"),
         (Type.FLOAT, 1j, "takes a number, not a complex"),
         (Type.FLOAT, [1.0], "takes a number, not a list"),
-        (Type.FLOAT, np.ones(1), "takes a number, not a ndarray"),
+        (Type.FLOAT, np.ones(1), "takes a number, not an ndarray"),
         (Type.VEC3, 1.0, "takes a sequence of 3 numbers, not float 1.0"),
+        (Type.VEC2, {1.0, 2.0}, "takes a sequence of 2 numbers, not a set"),
+        (Type.VEC2, frozenset((1, 2)), "takes a sequence of 2 numbers, not a frozenset"),
+        (Type.IVEC2, {1: 2, 3: 4}, "takes a sequence of 2 integers, not a dict"),
+        (Type.IVEC2, {1: 2, 3: 4}.keys(), "takes a sequence of 2 integers, not a dict_keys"),
         (Type.VEC3, "abc", "takes a sequence of 3 numbers, not str 'abc'"),
         (Type.VEC2, (1.0, "x"), "takes a sequence of 2 numbers, not str 'x'"),
-        (Type.IVEC3, np.array(1), "takes a sequence of 3 integers, not a ndarray"),
+        (Type.IVEC3, np.array(1), "takes a sequence of 3 integers, not an ndarray"),
     ],
 )
 def test_a_value_of_a_wrong_type_is_refused_naming_the_parameter(ty, given, says):

@@ -84,7 +84,7 @@ def run(request: Run) -> None:
     inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
     with Timer(kernel) as timer, Progress(manifest.id.name) as progress:
         result = kernel(
-            *inputs,
+            **dict(zip((port.name for port in manifest.inputs), inputs, strict=True)),
             shape=shape,
             threads=threads,
             backend=request.backend,

@@ -8,6 +8,7 @@ the results, loop counters and the values of conditional expressions.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -18,7 +19,7 @@ from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, Value
 from .draft import Body, Build, Choice, Draft, End, Ref, Slot, may_fail
 from .flow import Flow
-from .source import Node, SourceFunction
+from .source import Node, SourceFunction, unparse
 from .values import (
     INT_MAX,
     INT_MIN,
@@ -28,12 +29,15 @@ from .values import (
     Several,
     Typed,
     describe,
+    fits_float,
     spell,
 )
 
 if TYPE_CHECKING:
     from .unit import Unit
 
+_SAYS_BITS = re.compile(r"0[xXbBoO]|<<|>>|[&|^~]")
+"""Found in the text of a whole number that was written for its bits."""
 RETURNED = "%returned"
 NEST_LIMIT = MAX_BLOCK_DEPTH // 2
 """From this depth on, statements after a way out are guarded by a flag, not nested in an arm."""
@@ -107,19 +111,27 @@ class Builder:
     def in_range(self, node: Node, n: int) -> int:
         """``n``, which an i32 must hold."""
         if not INT_MIN <= n <= INT_MAX:
-            bits = (n & 0xFFFFFFFF) - (1 << 32)
+            text = self.source.quote(node)
+            hint = f"{n}.0 for a float" if abs(n) < 2**128 else ""
+            if 0 <= n < 2**32 and _SAYS_BITS.search(text):
+                hint = f"{n - 2**32}, the i32 with these bits"
             self.fail(
                 node,
                 f"{n} does not fit in i32",
-                found=str(n),
+                found=f"{text} = {n}" if text and text != str(n) else str(n),
                 expected=f"a whole number from {INT_MIN} to {INT_MAX}",
-                hint=f"{bits}, the i32 with these bits" if 0 <= n < 2**32 else f"{n}.0",
+                hint=hint,
             )
         return n
 
     def _as_float(self, node: Node, n: int) -> float:
-        if abs(n) >= 2**128:
-            self.fail(node, f"{n} does not fit in f32 (largest 3.4028235e+38)")
+        if abs(n) >= 2**128 or not fits_float(float(n)):
+            self.fail(
+                node,
+                f"{n} does not fit in f32 (largest 3.4028235e+38)",
+                found=str(n),
+                hint="math.inf for infinity",
+            )
         return float(n)
 
     def coerced(
@@ -133,6 +145,18 @@ class Builder:
         """``operand`` as a value of type ``ty``, or an error that speaks of ``what``."""
         if isinstance(operand, IntLiteral) and ty in (Type.INT, Type.FLOAT):
             return self.typed(node, operand, ty)
+        if isinstance(operand, PortOperand):
+            use = _use(operand) if operand.port.element == ty else ""
+            self.fail(
+                node,
+                f"{what} must be {spell(ty)}",
+                found=describe(operand),
+                expected=spell(ty),
+                hint=use
+                or f"{operand.port.name}.sample() is its element, of type "
+                f"{spell(operand.port.element)}",
+                note=note,
+            )
         if isinstance(operand, Typed) and operand.ty == ty:
             return operand
         self.fail(
@@ -148,7 +172,7 @@ class Builder:
         """What to write to make ``operand`` a ``ty``; empty where no conversion does."""
         if not isinstance(node, ast.expr) or isinstance(operand, Several | PortOperand):
             return ""
-        text = ast.unparse(node)
+        text = unparse(node)
         found = Type.INT if isinstance(operand, IntLiteral) else operand.ty
         if ty == Type.BOOL and found.is_scalar:
             return f"{text} != 0"
@@ -165,18 +189,21 @@ class Builder:
         self.types[name] = ty
         return name
 
-    def assign(self, node: Node, name: str, value: Operand) -> None:
-        """Binds ``name``; its type is that of its first binding."""
+    def assign(self, node: Node, name: str, value: Operand, value_node: Node | None = None) -> None:
+        """Binds ``name``, written at ``node``; its type is that of its first binding.
+
+        ``value_node`` is where the value is written, if that is another place."""
+        at = node if value_node is None else value_node
         span = self.source.span(node)
         known = self.types.get(name)
         if known is None:
-            final = self.typed(node, value)
+            final = self.typed(at, value)
             self.types[name] = final.ty
             self.first_assigned[name] = span
         elif isinstance(value, IntLiteral) and known in (Type.INT, Type.FLOAT):
-            final = self.typed(node, value, known)
+            final = self.typed(at, value, known)
         else:
-            final = self.typed(node, value)
+            final = self.typed(at, value)
             if final.ty != known:
                 self.retyped(node, name, final.ty, known)
         self.ports.pop(name, None)
@@ -207,7 +234,9 @@ class Builder:
             self.fail(
                 node,
                 f"blocks nest deeper than {MAX_BLOCK_DEPTH - 2}",
-                hint="move the inner part into a helper function",
+                hint="give the inner part a name on a line of its own"
+                if isinstance(node, ast.expr)
+                else "move the inner part into a helper function",
             )
         outer, env = self.body, self.env
         self.body, self.env = body, dict(env)

@@ -10,6 +10,7 @@ import ast
 from types import FunctionType
 from typing import NoReturn
 
+from ..errors import with_article
 from ..kernel.op import Call, Extract
 from . import surface
 from .diagnostics import suggestion
@@ -17,11 +18,12 @@ from .draft import Build
 from .expressions import LATER
 from .maths import PYTHON_FUNCTIONS
 from .reads import CONTEXT, Reads
+from .source import unparse
 from .surface import VALUE_TYPES, KernelFunction
 from .values import IntLiteral, NotAConstant, Operand, Several, literal_of
 
 _INSTEAD = {
-    "print": "dynamis trace, to see the values of an element",
+    "print": "return the value as one more output, and print that",
     "len": "port.count for the elements of a port",
     "sum": "a for loop, or dy.dot(v, vec4(1.0))",
     "pow": "x ** 2, with a literal exponent",
@@ -67,7 +69,7 @@ class Calls(Reads):
         self._not_callable(node, target)
 
     def _not_callable(self, node: ast.Call, target: object) -> NoReturn:
-        text = ast.unparse(node.func)
+        text = unparse(node.func)
         wrapped = getattr(target, "__wrapped__", None)
         if wrapped is self.unit.root:
             self.unit.recursion(self, node.func, wrapped)
@@ -77,16 +79,16 @@ class Calls(Reads):
             hint = f"{last} is not in this version"
         elif isinstance(wrapped, FunctionType):
             hint = "put what both need into a plain function, and call that"
-        elif not hint and last in surface.__all__:
+        elif not hint and last in surface.NAMES:
             hint = f"dy.{last}"
         elif not hint and callable(target):
-            close = suggestion(last, surface.__all__)
+            close = suggestion(last, surface.NAMES)
             hint = f"dy.{close}" if close else "a plain Python function defined with def"
         kind = "class" if isinstance(target, type) else type(target).__name__
         self.fail(
             node.func,
             f"{text} cannot be called in a kernel",
-            found=f"{text}, a {kind}",
+            found=f"{text}, {with_article(kind)}",
             expected="a function of dynamis, a value type, or a plain function defined with def",
             hint=hint,
         )
@@ -96,7 +98,7 @@ class Calls(Reads):
     def _named_tuple(self, node: ast.Call, target: type) -> Several:
         fields: tuple[str, ...] = target._fields  # type: ignore[attr-defined]
         arguments = self.bind(node, target.__name__, fields)
-        return Several(tuple(self.in_order(node, arguments)))
+        return Several(tuple(self.in_order(node, arguments)), tuple(arguments))
 
     def _helper(self, node: ast.Call, function: FunctionType) -> Operand:
         helper = self.unit.helper(self, node, function)
@@ -116,6 +118,13 @@ class Calls(Reads):
                     found=key,
                     expected=", ".join(wanted) or "no arguments",
                     hint=suggestion(key, wanted),
+                )
+            if key in helper.positional_only:
+                self.fail(
+                    keyword,
+                    f"{key} of {name} is given by position only",
+                    found=f"{key}={unparse(keyword.value)}",
+                    hint=f"{unparse(node.func)}({', '.join(wanted)})",
                 )
             if key in given:
                 self.fail(keyword, f"{name} is given {key} twice", found=key)
@@ -158,7 +167,7 @@ class Calls(Reads):
                 f"the default of {argument} of {name} cannot be used: {error}",
                 found=repr(obj),
                 expected="a number, a bool or a vector",
-                hint=f"{ast.unparse(node.func)}(…, {argument}=…)",
+                hint=f"{unparse(node.func)}(…, {argument}=…)",
             )
         return IntLiteral(found) if isinstance(found, int) else self.const(node, found)
 

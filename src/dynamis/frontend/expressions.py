@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import NoReturn
 
+from ..errors import a_kind
 from ..kernel.module import index_type
 from ..kernel.op import Count, Size
 from ..kernel.tables import BinaryOp
@@ -19,7 +20,7 @@ from . import surface
 from .diagnostics import suggestion
 from .draft import Draft, Ref, Slot
 from .operators import Operators
-from .source import Node, attribute_of
+from .source import Node, attribute_of, unparse
 from .surface import swizzle
 from .values import (
     IntLiteral,
@@ -42,13 +43,19 @@ _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
     ast.SetComp: ("a set comprehension", "a for loop over range(…)"),
     ast.DictComp: ("a dictionary comprehension", "a for loop over range(…)"),
     ast.GeneratorExp: ("a generator expression", "a for loop over range(…)"),
-    ast.JoinedStr: ("an f-string", ""),
+    ast.JoinedStr: ("an f-string", "a number, and the text on the host"),
     ast.NamedExpr: ("an assignment inside an expression (:=)", "assign on a line of its own"),
-    ast.Await: ("await", ""),
+    ast.Await: ("await", "a plain expression"),
     ast.Yield: ("yield", "return"),
     ast.YieldFrom: ("yield from", "return"),
     ast.Starred: ("unpacking with *", "write the values out one by one"),
     ast.Slice: ("a slice", "a swizzle, like v.xy"),
+}
+_NO_LITERAL: dict[type, str] = {
+    str: "a number that stands for it: MODE = 0, and if mode == MODE: …",
+    bytes: "a number, or an input: Rows[i32]",
+    type(None): "a value that means none, such as -1, or a bool beside it",
+    type(...): "0, or the value that belongs here",
 }
 # fmt: off
 LATER = frozenset([
@@ -77,9 +84,7 @@ class Expressions(Operators):
             case ast.Attribute():
                 return self._attribute(node)
             case ast.BinOp():
-                a = self.expression(node.left)
-                b = self.expression(node.right)
-                return self.operate(node, node.op, a, b, (node.left, node.right))
+                return self._operation(node)
             case ast.UnaryOp():
                 return self.unary(node, node.op, self.expression(node.operand), node.operand)
             case ast.BoolOp():
@@ -92,12 +97,23 @@ class Expressions(Operators):
                 for item in node.elts:
                     if isinstance(item, ast.Starred):
                         self.unsupported(item)
-                return Several(tuple(self.expression(item) for item in node.elts))
+                return Several(tuple(self.expression(item) for item in node.elts), tuple(node.elts))
             case ast.Call():
                 return self.call(node)
             case ast.Subscript():
                 self._subscript(node)
         self.unsupported(node)
+
+    def _operation(self, node: ast.BinOp) -> Operand:
+        # a + b + c + … leans to the left, however long: from the inside out, without recursion.
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        a = self.expression(spine[-1].left)
+        for inner in reversed(spine):
+            b = self.expression(inner.right)
+            a = self.operate(inner, inner.op, a, b, (inner.left, inner.right))
+        return a
 
     def value(self, node: ast.expr) -> Typed:
         """An expression's value, whole numbers as i32."""
@@ -118,7 +134,7 @@ class Expressions(Operators):
                 return IntLiteral(node.value)
             case float():
                 if not fits_float(node.value):
-                    text = ast.unparse(node)
+                    text = unparse(node)
                     self.fail(
                         node,
                         f"{text} does not fit in f32 (largest 3.4028235e+38)",
@@ -126,13 +142,14 @@ class Expressions(Operators):
                         hint="math.inf for infinity",
                     )
                 return self.const(node, Value.of(Type.FLOAT, node.value))
-        kind = {str: "a string", bytes: "bytes", complex: "a complex number", type(None): "None"}
+        kind = {str: "a string", bytes: "bytes", complex: "complex numbers", type(None): "None"}
         what = kind.get(type(node.value), "...")
         self.fail(
             node,
             f"kernels do not have {what if what != 'a string' else 'strings'}",
             found=what,
             expected="a number, True or False",
+            hint=_NO_LITERAL.get(type(node.value), "two floats: vec2(re, im)"),
         )
 
     def _name(self, node: ast.Name) -> Operand:
@@ -192,51 +209,51 @@ class Expressions(Operators):
         words = [
             *self.flow.locals,
             *self.source.visible(),
-            *surface.__all__,
+            *surface.NAMES,
             "range",
             "float",
             "int",
         ]
         close = suggestion(node.id, [w for w in words if not w.startswith("__")])
-        if node.id in surface.__all__:
+        if node.id in surface.NAMES:
             close = f"dynamis.{node.id} (from dynamis import {node.id})"
         self.fail(
             node,
             f"unknown name {node.id}",
             found=node.id,
             expected="a name assigned in the kernel, a constant, or a function it can call",
-            hint=close,
+            hint=close or f"give it a value first: {node.id} = …",
         )
 
     def _unknown_attribute(self, node: ast.Attribute, owner: object) -> NoReturn:
-        text = ast.unparse(node.value)
+        text = unparse(node.value)
         place = self.source.attribute_span(node)
         if not hasattr(owner, "__spec__"):
             self.fail(
                 place,
-                f"{text} is a {type(owner).__name__}: kernels read attributes of modules only",
-                found=ast.unparse(node),
+                f"{text} is {a_kind(owner)}: kernels read attributes of modules only",
+                found=unparse(node),
                 hint="put the value in a constant of its own: NAME = …",
             )
         close = suggestion(node.attr, dir(owner))
         hint = f"{text}.{close}" if close else ""
         if node.attr in LATER and hasattr(owner, "vec2"):
             hint = f"{node.attr} is not in this version"
-        self.fail(place, f"{text} has no {node.attr}", found=ast.unparse(node), hint=hint)
+        self.fail(place, f"{text} has no {node.attr}", found=unparse(node), hint=hint)
 
     def constant(self, node: ast.expr, obj: object) -> Operand:
         """A host object as a constant of the kernel."""
         try:
             found = literal_of(obj)
         except NotAConstant as error:
-            what = ast.unparse(node)
+            what = unparse(node)
             hint = "pass arrays as inputs: a parameter annotated Rows[…] or Grid[…]"
             if callable(obj):
                 hint = f"call it: {what}(…)"
             self.fail(
                 node,
                 f"{what} cannot be used as a value: {error}",
-                found=f"{what}, a {type(obj).__name__}",
+                found=f"{what}, {a_kind(obj)}",
                 expected="a number, a bool or a vector",
                 hint=hint,
             )
@@ -293,6 +310,7 @@ class Expressions(Operators):
                 f"{spell(ty)} has no parts",
                 found=f".{letters} of {spell(ty)}",
                 expected="a vector before the dot",
+                hint="the value itself, without the dot" if len(letters) == 1 else "",
             )
         letters_there = f"{'xyzw'[:lanes]} or {'rgba'[:lanes]}"
         self.fail(
@@ -304,19 +322,20 @@ class Expressions(Operators):
         )
 
     def _subscript(self, node: ast.Subscript) -> NoReturn:
-        text = ast.unparse(node.value)
+        text = unparse(node.value)
         operand = self.expression(node.value)
         hint = ""
         if isinstance(operand, PortOperand):
-            hint = f"{text}.at({ast.unparse(node.slice)})"
+            hint = f"{text}.at({unparse(node.slice)})"
             if operand.port.shape.rank == 2:
                 hint = f"{text}.at(vec2(column, row))"
         elif isinstance(operand, Typed) and operand.ty.is_vector:
-            hint = f"{text}.x"
+            last = "xyzw"[operand.ty.lanes - 1]
+            hint = f"{text}.x … {text}.{last}, chosen by if / elif on the index"
             match node.slice:
-                case ast.Constant(value=int() as k) if 0 <= k < operand.ty.lanes:
-                    hint = f"{text}.{'xyzw'[k]}"
-        self.fail(node, "kernels do not have subscripts", found=ast.unparse(node), hint=hint)
+                case ast.Constant(value=int() as k) if -operand.ty.lanes <= k < operand.ty.lanes:
+                    hint = f"{text}.{'xyzw'[: operand.ty.lanes][k]}"
+        self.fail(node, "kernels do not have subscripts", found=unparse(node), hint=hint)
 
     # Conditions
 
@@ -344,9 +363,25 @@ class Expressions(Operators):
         return self.logical(node, op, a, body, b)
 
     def _comparison(self, node: ast.Compare) -> Typed:
-        operands = [node.left, *node.comparators]
-        left = self.expression(operands[0])
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
+                self._no_comparison(node, op, right)
+        left = self.expression(node.left)
         return Typed(Type.BOOL, self._chain(node, left, 0))
+
+    def _no_comparison(self, node: ast.Compare, op: ast.cmpop, right: ast.expr) -> NoReturn:
+        word = {ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}[type(op)]
+        same = isinstance(op, ast.In | ast.Is)
+        left, symbol = unparse(node.left), "==" if same else "!="
+        if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant):
+            self.expression(right)  # None, ... and strings have an error of their own
+        hint = f"{left} {symbol} {unparse(right)}"
+        if isinstance(op, ast.In | ast.NotIn):
+            hint = f"{left} {symbol} each in turn, or bounds: a <= {left} < b"
+            if isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts:
+                join = " or " if same else " and "
+                hint = join.join(f"{left} {symbol} {unparse(item)}" for item in right.elts)
+        self.fail(node, f"{word} has no meaning in a kernel", found=unparse(node), hint=hint)
 
     def _chain(self, node: ast.Compare, left: Operand, k: int) -> Ref:
         """The comparisons of a chain from number ``k`` on; each operand is evaluated once."""

@@ -22,7 +22,7 @@ from ..kernel.types import Type
 from .builder import RETURNED
 from .draft import UNTIL, Body, Draft, Ref, Repeat, Slot
 from .flow import is_true, loaded, stored
-from .source import Node
+from .source import Node, unparse
 from .statements import LoopFlags, Statements
 from .values import INT_MAX, INT_MIN, IntLiteral, Operand, Typed
 
@@ -131,7 +131,7 @@ class Loops(Statements):
             self.fail(
                 target,
                 "a for loop has one name",
-                found=ast.unparse(target),
+                found=unparse(target),
                 hint="for i in range(…)",
             )
         call = self._range_call(s)
@@ -187,10 +187,10 @@ class Loops(Statements):
             and self.is_static(call.func)
             and self.static(call.func) is builtins.range
         ):
-            text = ast.unparse(call)
-            hint = f"for {ast.unparse(s.target)} in range(…)"
+            text = unparse(call)
+            hint = f"for {unparse(s.target)} in range(…)"
             if isinstance(call, ast.Name) and call.id in self.ports:
-                hint = f"for {ast.unparse(s.target)} in range({text}.count)"
+                hint = f"for {unparse(s.target)} in range({text}.count)"
             self.fail(
                 call, "a for loop runs over range(…)", found=text, expected="range(…)", hint=hint
             )
@@ -203,7 +203,7 @@ class Loops(Statements):
             self.fail(
                 call,
                 f"range takes 1 to 3 arguments, not {len(call.args)}",
-                found=ast.unparse(call),
+                found=unparse(call),
                 expected="range(stop), range(start, stop) or range(start, stop, step)",
             )
         return call

@@ -17,6 +17,7 @@ from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import Type, vector_of
 from .diagnostics import suggestion
 from .expressions import Expressions
+from .source import unparse
 from .surface import KernelFunction
 from .values import IntLiteral, Operand, Typed, spell
 
@@ -67,9 +68,9 @@ class Maths(Expressions):
         self.fail(
             where,
             f"{name} takes {len(wanted)} {plural}, not {found}",
-            found=ast.unparse(node),
+            found=unparse(node),
             expected=f"{name}({', '.join(wanted)})",
-            hint=f"{ast.unparse(node.func)}({', '.join(wanted)})",
+            hint=f"{unparse(node.func)}({', '.join(wanted)})",
         )
 
     def in_order(self, node: ast.Call, arguments: list[ast.expr]) -> list[Operand]:
@@ -97,9 +98,14 @@ class Maths(Expressions):
     def _fold(self, node: ast.Call, op: IntrinsicName) -> Operand:
         operands = [self.expression(a) for a in node.args]
         beside = next((x.ty for x in operands if isinstance(x, Typed)), Type.INT)
-        total: Operand = self.typed(node.args[0], operands[0], beside)
-        for argument, operand in zip(node.args[1:], operands[1:], strict=True):
-            total = self.math(node, op, [total, operand], [node, argument])
+        values = [self.typed(s, x, beside) for s, x in zip(node.args, operands, strict=True)]
+        first = values[0]
+        for argument, value in zip(node.args, values, strict=True):
+            if op.result_type([first.ty, value.ty]) is None:
+                self._no_signature(node, op, [first, value], [node.args[0], argument])
+        total = first
+        for argument, value in zip(node.args[1:], values[1:], strict=True):
+            total = self.math(node, op, [total, value], [node, argument])
         return total
 
     def math(
@@ -125,7 +131,7 @@ class Maths(Expressions):
         ints = op.result_type([Type.INT] * len(values)) is not None
         kinds = {v.ty.component for v in values}
         for value, side in zip(values, sides, strict=True):
-            kind, text = value.ty.component, ast.unparse(side)
+            kind, text = value.ty.component, unparse(side)
             cast = spell(vector_of(Type.FLOAT, value.ty.lanes))
             if floats and kind == Type.INT and (not ints or kinds == {Type.INT, Type.FLOAT}):
                 hint, where = f"{cast}({text})", side
@@ -153,7 +159,7 @@ class Maths(Expressions):
             hint = ""
             for value, side in zip(values, sides, strict=True):
                 if value.ty.is_vector and value.ty.component == Type.INT:
-                    hint = f"vec{value.ty.lanes}({ast.unparse(side)})"
+                    hint = f"vec{value.ty.lanes}({unparse(side)})"
             self.fail(
                 node, f"{name} does not take ({found})", found=found, expected=shape, hint=hint
             )
@@ -209,7 +215,7 @@ class Maths(Expressions):
             kind = "whole numbers" if name == "ushr" else "two values of one type"
             hint = ""
             if {a.ty, b.ty} == {Type.FLOAT, Type.INT} and name != "ushr":
-                hint = f"f32({ast.unparse(sides[0 if a.ty == Type.INT else 1])})"
+                hint = f"f32({unparse(sides[0 if a.ty == Type.INT else 1])})"
             self.fail(
                 node, f"{name} does not take ({found})", found=found, expected=kind, hint=hint
             )
@@ -249,7 +255,7 @@ class Maths(Expressions):
             self.fail(
                 node,
                 f"{name} takes two or more values here",
-                found=ast.unparse(node),
+                found=unparse(node),
                 hint=f"{name}(a, b)",
             )
         operands = [self.expression(a) for a in node.args]

@@ -3,12 +3,15 @@
 ``//`` floors and ``%`` takes the divisor's sign; on floats both follow CPython's ``float_divmod``
 in f32, except that a zero divisor gives NaN. ``x ** n`` with a literal n from 0 to 64 multiplies by
 repeated squaring, most significant bit first: each product is checked (ints) or rounded (floats).
-Shifts drop bits and take their count modulo 32, as the Kernel IR does.
+Shifts drop bits and take their count modulo 32, as the Kernel IR does. Between whole numbers
+written out (or constants of the host) operators give Python's own value, checked where it is used.
 """
 
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from typing import NoReturn
 
 from ..kernel.op import Binary, Construct, Extract, Intrinsic, Unary
@@ -17,8 +20,18 @@ from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import Type, Value, vector_of
 from .builder import Builder
 from .draft import Draft, Ref
-from .source import Node
-from .values import IntLiteral, Operand, PortOperand, Several, Typed, describe, spell
+from .source import Node, unparse
+from .values import (
+    INT_MAX,
+    INT_MIN,
+    IntLiteral,
+    Operand,
+    PortOperand,
+    Several,
+    Typed,
+    describe,
+    spell,
+)
 
 MAX_POWER = 64
 
@@ -55,6 +68,22 @@ SYMBOLS: dict[type[ast.operator], str] = {
     ast.RShift: ">>",
     ast.MatMult: "@",
 }
+_WHOLE: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+"""What folds when both sides are whole numbers written out."""
+MAX_FOLDED_BITS = 1024
+"""The longest whole number that literals may make, far past what any type holds."""
 _COMPARISONS: dict[type[ast.cmpop], BinaryOp] = {
     ast.Lt: BinaryOp.LESS,
     ast.LtE: BinaryOp.LESS_EQUAL,
@@ -145,6 +174,8 @@ class Operators(Builder):
         self, node: Node, op: ast.operator, a: Operand, b: Operand, sides: tuple[Node, Node]
     ) -> Operand:
         """``a op b``; ``sides`` are the places of the operands."""
+        if isinstance(a, IntLiteral) and isinstance(b, IntLiteral) and type(op) in _WHOLE:
+            return self._folded(node, op, a.value, b.value, sides[1])
         if isinstance(op, ast.Pow):
             return self._power(node, a, b, sides)
         ty, left, right = self._meet(node, op, a, b, sides)
@@ -158,19 +189,53 @@ class Operators(Builder):
             found = _ARITHMETIC[type(op)]
         return Typed(ty, self.binary(node, found, left.ref, right.ref, ty))
 
+    def _folded(self, node: Node, op: ast.operator, a: int, b: int, right: Node) -> IntLiteral:
+        """``a op b`` of two whole numbers written out: Python's own value, of any size."""
+        text = f"{a} {SYMBOLS[type(op)]} {b}"
+        if isinstance(op, ast.FloorDiv | ast.Mod) and b == 0:
+            self.fail(right, "division by zero", found=text, expected="a divisor that is not 0",
+                      hint="a divisor that is not 0")  # fmt: skip
+        if isinstance(op, ast.LShift | ast.RShift) and b < 0:
+            other = ">>" if isinstance(op, ast.LShift) else "<<"
+            self.fail(right, "a shift by a negative count", found=text, hint=f"{a} {other} {-b}")
+        if isinstance(op, ast.Pow) and b < 0:
+            self.fail(
+                right,
+                "** of whole numbers takes no negative exponent",
+                found=text,
+                hint=f"1.0 / {a} ** {-b}",
+            )
+        bits = max(a.bit_length(), b.bit_length())
+        if isinstance(op, ast.Pow):
+            bits = a.bit_length() * b if abs(a) > 1 else 1
+        elif isinstance(op, ast.LShift):
+            bits = a.bit_length() + b if a else 1
+        elif isinstance(op, ast.Mult):
+            bits = a.bit_length() + b.bit_length()
+        if bits > MAX_FOLDED_BITS:
+            self.fail(
+                node,
+                f"a whole number of more than {MAX_FOLDED_BITS} bits fits in no type",
+                found=text,
+                expected=f"i32 ({INT_MIN} to {INT_MAX}), or f32 (up to 3.4028235e+38)",
+            )
+        return IntLiteral(_WHOLE[type(op)](a, b))
+
     def _meet(
         self, node: Node, op: ast.operator, a: Operand, b: Operand, sides: tuple[Node, Node]
     ) -> tuple[Type, Typed, Typed]:
         """Both operands as values, and the type they give; whole numbers follow their neighbour."""
         symbol = SYMBOLS[type(op)]
         beside = next((x.ty for x in (a, b) if isinstance(x, Typed)), Type.INT)
+        if type(op) in _BITS:
+            beside = Type.INT
         left = self.typed(sides[0], a, beside)
         right = self.typed(sides[1], b, beside)
         pair = (left.ty, right.ty)
         if isinstance(op, ast.MatMult):
             self.fail(node, "@ has no meaning here", hint="dy.dot(a, b) for vectors")
         if isinstance(op, ast.Div) and {t.component for t in pair} == {Type.INT}:
-            x, y = (ast.unparse(s) for s in sides)
+            x, y = (unparse(s) for s in sides)
             casts = [
                 text if isinstance(operand, IntLiteral) else f"{_float_cast(value.ty)}({text})"
                 for text, operand, value in ((x, a, left), (y, b, right))
@@ -204,10 +269,10 @@ class Operators(Builder):
             hint = "dy.bits(x) for the bits of a float, i32(x) for its whole part"
         elif Type.BOOL in kinds:
             k = kinds.index(Type.BOOL)
-            hint = f"i32({ast.unparse(sides[k])}) or f32({ast.unparse(sides[k])}) for 0 or 1"
+            hint = f"i32({unparse(sides[k])}) or f32({unparse(sides[k])}) for 0 or 1"
         elif set(kinds) == {Type.FLOAT, Type.INT}:
             k = kinds.index(Type.INT)
-            hint = f"{_float_cast((a, b)[k])}({ast.unparse(sides[k])})"
+            hint = f"{_float_cast((a, b)[k])}({unparse(sides[k])})"
         elif a.is_vector and b.is_vector:
             hint = "give both sides one length, by a swizzle (v.xy) or a constructor"
         self.fail(
@@ -298,7 +363,7 @@ class Operators(Builder):
         self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
     ) -> Operand:
         if not isinstance(exponent, IntLiteral) or not 0 <= exponent.value <= MAX_POWER:
-            x, y = (ast.unparse(s) for s in sides)
+            x, y = (unparse(s) for s in sides)
             hint = f"multiply it out; a general dy.pow({x}, {y}) is not in this version"
             if y == "0.5":
                 hint = f"dy.sqrt({x})"
@@ -341,7 +406,7 @@ class Operators(Builder):
             return Typed(value.ty, self.binary(node, BinaryOp.BIT_XOR, value.ref, ones, value.ty))
         if kind == Type.BOOL or isinstance(op, ast.Invert):
             symbol = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
-            text = ast.unparse(side)
+            text = unparse(side)
             self.fail(
                 node,
                 f"{symbol} has no meaning on {spell(value.ty)}",
@@ -371,20 +436,23 @@ class Operators(Builder):
         self, node: Node, op: ast.cmpop, a: Typed, b: Typed, sides: tuple[Node, Node]
     ) -> Ref:
         """``a op b`` of two values; equality also takes whole vectors and bools."""
-        found = _COMPARISONS.get(type(op))
-        if found is None:
-            word = {ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}[type(op)]
-            self.fail(
-                node, f"{word} has no meaning in a kernel", hint="==, or range bounds: a <= x < b"
-            )
+        found = _COMPARISONS[type(op)]
         if found.result_type(a.ty, b.ty) is None:
             symbol = found.symbol
             hint = ""
             if {a.ty, b.ty} == {Type.FLOAT, Type.INT}:
                 k = 0 if a.ty == Type.INT else 1
-                hint = f"f32({ast.unparse(sides[k])})"
+                hint = f"f32({unparse(sides[k])})"
+            elif Type.BOOL in (a.ty, b.ty) and a.ty.is_scalar and b.ty.is_scalar:
+                words = [f"i32({unparse(s)})" for s in sides]
+                sided = [w if t == Type.BOOL else unparse(s) for w, t, s in
+                         zip(words, (a.ty, b.ty), sides, strict=True)]  # fmt: skip
+                if Type.FLOAT in (a.ty, b.ty):
+                    sided = [w.replace("i32(", "f32(", 1) if t == Type.BOOL else w
+                             for w, t in zip(sided, (a.ty, b.ty), strict=True)]  # fmt: skip
+                hint = f"{sided[0]} {symbol} {sided[1]}"
             elif a.ty.is_vector and a.ty == b.ty:
-                x, y = (ast.unparse(s) for s in sides)
+                x, y = (unparse(s) for s in sides)
                 hint = f"compare components: {x}.x {symbol} {y}.x"
             self.fail(
                 node,

@@ -16,6 +16,7 @@ from . import surface
 from .diagnostics import suggestion
 from .draft import Ref
 from .maths import Maths
+from .source import unparse
 from .values import IntLiteral, Operand, PortOperand, Typed, describe, spell
 
 CONTEXT = ("coord", "element", "domain")
@@ -63,7 +64,7 @@ class Reads(Maths):
         for argument, value in zip(node.args, values, strict=True):
             kind = value.ty.component
             if kind == Type.BOOL or (kind == Type.FLOAT != ty.component and not conversion):
-                text = ast.unparse(argument)
+                text = unparse(argument)
                 cast = "f32" if ty.component == Type.FLOAT else "i32"
                 if value.ty.is_vector:
                     cast = f"ivec{value.ty.lanes}"
@@ -81,7 +82,7 @@ class Reads(Maths):
             self.fail(
                 node,
                 f"{name} takes {ty.lanes} components, not {len(refs)}",
-                found=ast.unparse(node),
+                found=unparse(node),
                 expected=f"{ty.lanes} components in all, or one for every place",
                 hint=self._cut(node, values, ty, len(refs)),
             )
@@ -89,7 +90,7 @@ class Reads(Maths):
 
     def _cut(self, node: ast.Call, values: list[Typed], ty: Type, found: int) -> str:
         if len(values) == 1 and found > ty.lanes:
-            return f"{ast.unparse(node.args[0])}.{'xyzw'[: ty.lanes]}"
+            return f"{unparse(node.args[0])}.{'xyzw'[: ty.lanes]}"
         if found in (2, 3, 4):
             return f"{spell(vector_of(ty.component, found))}(…) holds {found}"
         return ""
@@ -102,7 +103,7 @@ class Reads(Maths):
                 self.expression(node.func)
             self.fail(
                 node.func,
-                f"{ast.unparse(node.func)} is a value, not a function",
+                f"{unparse(node.func)} is a value, not a function",
                 expected="a function of dynamis or a plain function defined with def",
             )
         operand = self.expression(node.func.value)
@@ -111,8 +112,8 @@ class Reads(Maths):
             self.fail(
                 self.source.attribute_span(node.func),
                 f"{describe(operand)} has no method {name}",
-                found=ast.unparse(node.func),
-                hint=f"dy.{name}(…)" if name in surface.__all__ else "",
+                found=unparse(node.func),
+                hint=f"dy.{name}(…)" if name in surface.NAMES else "",
             )
         index, port = operand.index, operand.port
         if name == "sample":
@@ -122,7 +123,7 @@ class Reads(Maths):
                 self.fail(
                     node,
                     f"{port.name} is {port.shape.value}, the domain is {self.unit.shape.value}",
-                    found=ast.unparse(node),
+                    found=unparse(node),
                     hint=f"{port.name}.at(…) with an address",
                 )
             return self.add(node, port.element, (), lambda ids: Sample(index))
@@ -136,7 +137,7 @@ class Reads(Maths):
         self.fail(
             self.source.attribute_span(node.func),
             f"a port has no method {name}",
-            found=ast.unparse(node.func),
+            found=unparse(node.func),
             expected="sample(), at(p), count or size",
             hint=known.get(name, f"{port.name}.{close}" if close else ""),
         )
@@ -145,11 +146,11 @@ class Reads(Maths):
         port = operand.port
         two = port.shape is Shape.GRID
         if two and len(node.args) == 2:
-            x, y = (ast.unparse(a) for a in node.args)
+            x, y = (unparse(a) for a in node.args)
             self.fail(
                 node.args[1],
                 "at takes one address",
-                found=ast.unparse(node),
+                found=unparse(node),
                 expected="vec2(column, row)",
                 hint=f"{port.name}.at(vec2({x}, {y}))",
             )
@@ -160,7 +161,7 @@ class Reads(Maths):
             return self.construct(argument, Type.VEC2, refs).ref
         wanted = index_type(port.shape)
         if value.ty != wanted:
-            text = ast.unparse(argument)
+            text = unparse(argument)
             hint = f"i32({text})" if not two and value.ty == Type.FLOAT else ""
             if two and value.ty.is_scalar:
                 hint = "vec2(column, row)"

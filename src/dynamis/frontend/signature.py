@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from ..kernel.module import Param, Port, PortType, Shape
 from ..kernel.types import Type
 from .diagnostics import suggestion
-from .source import Node, SourceFunction, attribute_of
+from .source import Node, SourceFunction, attribute_of, unparse
+from .surface import NAMES as SURFACE
 from .surface import TYPE_SPELLINGS, VALUE_TYPES, Grid, Rows
-from .surface import __all__ as SURFACE
-from .values import NotAConstant, constant_of
+from .values import NotAConstant, constant_of, spell_port
 
 RESERVED = ("out", "shape", "threads", "backend", "max_work", "progress")
 """Keyword arguments of every kernel call: no port or parameter can have their names."""
@@ -77,9 +77,9 @@ def _evaluate(
             try:
                 return attribute_of(owner, node.attr)
             except KeyError:
-                text = ast.unparse(node)
+                text = unparse(node)
                 close = suggestion(node.attr, SURFACE)
-                hint = f"{ast.unparse(node.value)}.{close}" if close else ""
+                hint = f"{unparse(node.value)}.{close}" if close else ""
                 source.fail(at, f"unknown name {text}", found=text, hint=hint)
         case ast.Tuple():
             return tuple(_evaluate(source, item, at, lookup) for item in node.elts)
@@ -92,8 +92,8 @@ def _evaluate(
             return Subscripted(base, arguments)
     source.fail(
         at,
-        f"{ast.unparse(node)} is not an annotation kernels know",
-        found=ast.unparse(node),
+        f"{unparse(node)} is not an annotation kernels know",
+        found=unparse(node),
         expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
     )
 
@@ -176,6 +176,13 @@ def kernel_signature(source: SourceFunction) -> KernelSignature:
     inputs: list[Port] = []
     params: list[Param] = []
     defaults = default_nodes(source)
+    for argument in source.tree.args.posonlyargs:
+        source.fail(
+            argument,
+            f"{argument.arg} is positional-only: every argument of a kernel can be given by name",
+            found=f"{argument.arg}, before /",
+            hint=f"def {source.name}(…) without the /",
+        )
     for argument in parameters(source):
         name = argument.arg
         _check_name(source, argument, name)
@@ -194,8 +201,8 @@ def kernel_signature(source: SourceFunction) -> KernelSignature:
                 source.fail(
                     defaults[name],
                     f"the input {name} cannot have a default",
-                    found=ast.unparse(defaults[name]),
-                    hint=f"{name}: {ast.unparse(argument.annotation)}",
+                    found=unparse(defaults[name]),
+                    hint=f"{name}: {unparse(argument.annotation)}",
                 )
             inputs.append(Port(name, port))
         else:
@@ -226,20 +233,19 @@ def _param(
     if ty is None:
         source.fail(
             node,
-            f"{ast.unparse(node)} is neither a port nor a value type",
-            found=ast.unparse(node),
+            f"{unparse(node)} is neither a port nor a value type",
+            found=unparse(node),
             expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
-            hint=suggestion(ast.unparse(node), SURFACE),
+            hint=suggestion(unparse(node), SURFACE),
         )
     spelling = TYPE_SPELLINGS[ty]
     if default is None:
-        zero = "False" if ty == Type.BOOL else "0" if ty.is_scalar else f"{spelling}(0)"
         source.fail(
             argument,
             f"the parameter {name} has no default",
-            found=f"{name}: {ast.unparse(node)}",
+            found=f"{name}: {unparse(node)}",
             expected="a default, which a call may override (or a port: Rows[T], Grid[T])",
-            hint=f"{name}: {ast.unparse(node)} = {zero}",
+            hint=f"{name}: {unparse(node)} = {zero(ty)}",
         )
     try:
         return Param(name, ty, constant_of(default_objects(source)[name], ty))
@@ -247,10 +253,18 @@ def _param(
         source.fail(
             default,
             f"the default of {name} must be {spelling}: {error}",
-            found=ast.unparse(default),
+            found=unparse(default),
             expected=spelling,
-            hint=f"{name}: {spelling} = {spelling}(…)" if ty.is_vector else "",
+            hint=f"{name}: {spelling} = {spelling}(…)"
+            if ty.is_vector
+            else f"{name}: {spelling} = {zero(ty)}",
         )
+
+
+def zero(ty: Type) -> str:
+    """The zero of a type, as a user writes it."""
+    words = {Type.BOOL: "False", Type.INT: "0", Type.FLOAT: "0.0"}
+    return words.get(ty, f"{TYPE_SPELLINGS[ty]}(0)")
 
 
 def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
@@ -279,18 +293,19 @@ def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
             source.fail(
                 node,
                 f"the output {name} is not a port",
-                found=ast.unparse(node),
+                found=unparse(node),
                 expected="Rows[T] or Grid[T]",
                 hint=f"Grid[{TYPE_SPELLINGS[ty]}]" if ty is not None else "",
             )
         outputs.append(Port(name, port))
     if not outputs:
-        source.fail(node, "a kernel has at least one output", found=ast.unparse(node))
+        source.fail(node, "a kernel has at least one output", found=unparse(node))
     if len({p.shape for p in outputs}) > 1:
         source.fail(
             node,
             "all outputs have one shape: Rows or Grid",
-            found=", ".join(str(p.ty) for p in outputs),
+            found=", ".join(spell_port(p.ty) for p in outputs),
+            hint="a kernel for each shape",
         )
     return outputs, several
 

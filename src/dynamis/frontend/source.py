@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ..kernel.module import Span
 from .diagnostics import KernelError, Note, Place
+from .room import with_room
 
 Node = ast.expr | ast.stmt | ast.arg | ast.keyword
 
@@ -37,7 +38,10 @@ class SourceFunction:
         indented = text[:1] in (" ", "\t")
         self._offset = self._first - (2 if indented else 1)
         try:
-            body = ast.parse("if 1:\n" + text if indented else text).body
+            body = with_room(
+                _parser_frames(self._lines),
+                lambda: ast.parse("if 1:\n" + text if indented else text).body,
+            )
         except SyntaxError as error:
             raise self._sourceless("its source cannot be read") from error
         node: ast.AST = body[0]
@@ -77,6 +81,11 @@ class SourceFunction:
         if end_line == line and node.end_col_offset is not None:
             return Span(self.file, line, column, self._column(line, node.end_col_offset))
         return Span(self.file, line, column, max(column + 1, len(self._text(line))))
+
+    def quote(self, node: Node) -> str:
+        """The text of a node as it is written; of a node of several lines, the first."""
+        span = self.span(node)
+        return self._text(span.line)[span.column : span.end_column]
 
     def attribute_span(self, node: Node) -> Span:
         """Where the name after the dot of an attribute stands; of other nodes, the whole."""
@@ -132,6 +141,26 @@ class SourceFunction:
     def visible(self) -> list[str]:
         """The names ``lookup`` knows, those of builtins apart."""
         return [*self.function.__code__.co_freevars, *self.function.__globals__]
+
+
+def _parser_frames(lines: list[str]) -> int:
+    """Frames that CPython's parser counts for a text: a third of the depth of its tree, which is
+    at most its elif branches and the operators of its longest expression."""
+    return 60 + (2 * len(lines) + max(map(len, lines))) // 3
+
+
+_LONGEST_QUOTE = 60
+"""The deepest expression that a message quotes whole."""
+
+
+def unparse(node: ast.AST) -> str:
+    """The source text of a node, for a message; an ellipsis where it is too deep to be of use."""
+    level = [node]
+    for _ in range(_LONGEST_QUOTE):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        if not level:
+            return ast.unparse(node)
+    return "…"
 
 
 def attribute_of(owner: object, name: str) -> object:

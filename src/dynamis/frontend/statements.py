@@ -21,7 +21,7 @@ from .draft import Draft, Ref, Slot
 from .flow import Flow, Leaves, leaves, loaded
 from .operators import ARITHMETIC, SYMBOLS
 from .signature import annotation, value_type
-from .source import Node, SourceFunction
+from .source import Node, SourceFunction, unparse
 from .values import Operand, PortOperand, Several, Typed, describe, spell
 
 if TYPE_CHECKING:
@@ -75,6 +75,14 @@ def _to_next_exit(statements: list[ast.stmt]) -> list[ast.stmt]:
         if leaves([s]) is not Leaves.NEVER:
             return statements[: k + 1]
     return statements
+
+
+def _elif(s: ast.If) -> ast.If | None:
+    """The ``elif`` that follows a branch."""
+    match s.orelse:
+        case [ast.If() as following]:
+            return following
+    return None
 
 
 class Statements(Calls):
@@ -180,10 +188,10 @@ class Statements(Calls):
             )
         if isinstance(operand, PortOperand):
             operand = self.typed(value_node, operand)
-        self.assign(target, name, operand)
+        self.assign(target, name, operand, value_node)
 
     def _not_a_target(self, target: ast.expr) -> NoReturn:
-        text = ast.unparse(target)
+        text = unparse(target)
         hint = ""
         if isinstance(target, ast.Subscript):
             hint = "return the element of an output; v.x = … for a component of a vector"
@@ -200,8 +208,9 @@ class Statements(Calls):
             if isinstance(item, ast.Starred):
                 self.unsupported(item)
         items: Sequence[Operand]
+        places: Sequence[ast.expr] = ()
         if isinstance(operand, Several):
-            items = operand.items
+            items, places = operand.items, operand.places
         else:
             value = self.typed(value_node, operand)
             if not value.ty.is_vector:
@@ -210,24 +219,38 @@ class Statements(Calls):
                     f"{spell(value.ty)} cannot be unpacked",
                     found=spell(value.ty),
                     expected="a tuple or a vector",
+                    hint=f"{', '.join(unparse(t) for t in target.elts)} = …, … "
+                    "(a value for each name)",
                 )
             items = self.parts(value_node, value)
         if len(items) != len(target.elts):
             self.fail(
                 target,
                 f"{len(target.elts)} names for {len(items)} values",
-                found=ast.unparse(target),
+                found=unparse(target),
                 expected=f"{len(items)} names",
+                hint=self._fitting(target, operand, value_node, len(items)),
             )
-        for item, part in zip(target.elts, items, strict=True):
-            self.store(item, part, value_node)
+        nodes = places or [value_node] * len(items)
+        for item, part, node in zip(target.elts, items, nodes, strict=True):
+            self.store(item, part, node)
+
+    def _fitting(
+        self, target: ast.Tuple | ast.List, operand: Operand, value_node: ast.expr, count: int
+    ) -> str:
+        """An unpacking whose sides have equal length."""
+        names = [unparse(t) for t in target.elts]
+        if isinstance(operand, Typed) and 1 < len(names) < count:
+            return f"{', '.join(names)} = {unparse(value_node)}.{'xyzw'[: len(names)]}"
+        left = [*names[:count], *("_" for _ in range(count - len(names)))]
+        return f"{', '.join(left)} = {unparse(value_node)}"
 
     def _store_components(
         self, target: ast.Attribute, operand: Operand, value_node: ast.expr
     ) -> None:
         base = target.value
         if not isinstance(base, ast.Name) or base.id not in self.flow.locals:
-            text = ast.unparse(target)
+            text = unparse(target)
             self.fail(
                 target,
                 f"{text} cannot be assigned: only components of the kernel's own names can",
@@ -242,17 +265,18 @@ class Statements(Calls):
                 "a component is assigned twice",
                 found=f".{target.attr}",
                 expected="letters that differ",
+                hint=f"{unparse(base)}.{'xyzw'[: min(len(where), whole.ty.lanes)]} = …",
             )
         given: list[Ref]
         kind = whole.ty.component
         if len(where) == 1:
-            given = [self.coerced(value_node, operand, kind, ast.unparse(target)).ref]
+            given = [self.coerced(value_node, operand, kind, unparse(target)).ref]
         else:
             value = self.typed(value_node, operand, kind)
             if value.ty.component != kind or value.ty.lanes != len(where):
                 self.fail(
                     value_node,
-                    f"{ast.unparse(target)} takes {len(where)} components of {spell(kind)}",
+                    f"{unparse(target)} takes {len(where)} components of {spell(kind)}",
                     found=spell(value.ty),
                 )
             given = [p.ref for p in self.parts(value_node, value)]
@@ -296,8 +320,8 @@ class Statements(Calls):
         if ty is None:
             self.fail(
                 s.annotation,
-                f"{ast.unparse(s.annotation)} is not a value type",
-                found=ast.unparse(s.annotation),
+                f"{unparse(s.annotation)} is not a value type",
+                found=unparse(s.annotation),
                 expected="f32, i32, bool, vec2 … vec4 or ivec2 … ivec4",
             )
         known = self.types.setdefault(name, ty)
@@ -312,8 +336,46 @@ class Statements(Calls):
     # Branches
 
     def _if(self, s: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+        if self.depth >= NEST_LIMIT and _elif(s):
+            self._flat_chain(s)
+            return rest
         condition = self.condition(s.test)
         return self.branch(s, condition, s.body, s.orelse, rest)
+
+    def _flat_chain(self, s: ast.If) -> None:
+        """An if / elif chain without nesting: each test runs where no branch was taken before."""
+        taken = self.fresh("taken", Type.BOOL)
+        self.env[taken] = False
+        chain: ast.If | None = s
+        while chain is not None:
+            self._flat_branch(chain, taken, chain.test, chain.body)
+            last, chain = chain, _elif(chain)
+        if last.orelse:
+            self._flat_branch(s, taken, None, last.orelse)
+        del self.env[taken]
+
+    def _flat_branch(
+        self, s: ast.If, taken: str, test: ast.expr | None, body: list[ast.stmt]
+    ) -> None:
+        """One branch of a chain: ``body`` where ``taken`` is not set and ``test`` holds."""
+        flags = [*self._flags(), taken]
+        before = self.env[taken]
+        if isinstance(before, Draft | Slot):
+            condition = self.inverse(s, before)
+            if test is not None:
+                condition = self.short_circuit(s, BinaryOp.AND, condition, self._later(test))
+        else:  # the first branch
+            assert test is not None
+            condition = self.condition(test)
+
+        def run() -> None:
+            for flag in flags:  # no branch before was taken, so none left
+                if flag in self.env:
+                    self.env[flag] = False
+            self.block(body)
+            self.env[taken] = True
+
+        self.choose(s, condition, run, lambda: None)
 
     def branch(
         self,
@@ -375,6 +437,19 @@ class Statements(Calls):
 
     # Return
 
+    def _returning(
+        self, results: Results, operands: Sequence[Operand], nodes: Sequence[ast.expr]
+    ) -> str:
+        """A return of as many values as the function has results."""
+        wanted = results.types
+        texts = [unparse(n) for n in nodes[: len(wanted)]]
+        texts += ["…"] * (len(wanted) - len(texts))
+        comma = "," if results.several and len(texts) == 1 else ""
+        hint = f"return {', '.join(texts)}{comma}"
+        if not results.several and len(operands) == wanted[0].lanes:
+            hint = f"return {spell(wanted[0])}({', '.join(unparse(n) for n in nodes)})"
+        return hint
+
     def _return(self, s: ast.Return) -> None:
         if s.value is None:
             self.fail(s, "return needs a value", found="return", hint="return the result")
@@ -382,8 +457,8 @@ class Statements(Calls):
         several = isinstance(operand, Several)
         operands = operand.items if isinstance(operand, Several) else (operand,)
         nodes = [s.value] * len(operands)
-        if isinstance(s.value, ast.Tuple):
-            nodes = list(s.value.elts)
+        if isinstance(operand, Several) and operand.places:
+            nodes = list(operand.places)
         if self.results is None:
             types = tuple(self.typed(n, o).ty for n, o in zip(nodes, operands, strict=True))
             self.results = Results(types, several, place=s.value)
@@ -397,6 +472,7 @@ class Statements(Calls):
                 f"{self.source.name} returns {results}",
                 found=describe(operand),
                 expected=str(results),
+                hint=self._returning(results, operands, nodes),
                 note=note,
             )
         for k, (node, part, ty) in enumerate(zip(nodes, operands, results.types, strict=True)):

@@ -2,7 +2,8 @@
 
 All are ordinary Python objects. In a kernel the frontend reads their names and compiles what they
 stand for; outside one, value types make host constants (``vec2(1, 2)``) and everything else raises
-``OutsideKernelError``. Every name in ``__all__`` is re-exported as ``dynamis.<name>``.
+``OutsideKernelError``. Every name in ``NAMES`` is re-exported as ``dynamis.<name>``; ``__all__``
+leaves out those of Python's own functions, which ``import *`` would take from the host's code.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 
-from ..errors import DynamisError
+from ..errors import DynamisError, a_kind, public
 from ..kernel.tables import SIGNATURES
 from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 
 # fmt: off
-__all__ = [
+NAMES = [
     "f32", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
     "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
     "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot", "length", "normalize",
@@ -24,6 +25,10 @@ __all__ = [
     "ushr", "bits", "from_bits",
 ]
 # fmt: on
+BUILTINS = ("abs", "max", "min", "round")
+"""The names that are also those of Python's own functions."""
+
+__all__ = [name for name in NAMES if name not in BUILTINS]
 
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 _LETTERS = ("xyzw", "rgba")
@@ -74,6 +79,7 @@ class Vector:
     kernel_type: ClassVar[Type]
     _numbers: tuple[float | int, ...]
 
+    @public
     def __init__(self, *parts: Any) -> None:
         lanes = self.kernel_type.lanes
         numbers: list[float | int] = []
@@ -88,10 +94,10 @@ class Vector:
         object.__setattr__(self, "_numbers", tuple(numbers))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} on the host never changes")
+        raise AttributeError(f"{a_kind(self)} on the host never changes")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} on the host never changes")
+        raise AttributeError(f"{a_kind(self)} on the host never changes")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), self._numbers)
@@ -191,6 +197,7 @@ else:
     class i32:
         """A 32-bit signed integer. On the host ``i32(x)`` truncates x and checks its range."""
 
+        @public
         def __new__(cls, x=0):
             try:
                 return _ranged(int(x), "i32")
@@ -259,6 +266,7 @@ class KernelFunction:
         self.arguments = arguments
         self.__doc__ = f"{name}({', '.join(arguments)}): {meaning}"
 
+    @public
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises OutsideKernelError."""
         raise _outside(f"{self.name}()")

@@ -7,13 +7,12 @@ combination of argument types (and of ports, which are no values), callees befor
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import NoReturn
 
-from ..errors import DynamisError
+from ..errors import DynamisError, public
 from ..kernel.module import (
     DEFAULT_BUDGET,
     MAX_BUDGET,
@@ -24,17 +23,17 @@ from ..kernel.module import (
     Mode,
     Module,
     PortType,
-    Span,
     capability_of,
 )
 from ..kernel.op import Arg, Construct, Param
 from ..kernel.types import Type
 from .builder import Builder
-from .diagnostics import KernelError, Place
+from .depth import MAX_CALL_DEPTH, checked_frames
 from .draft import Build, Draft, Ref, Slot, may_fail
 from .emit import Emitter, Records, field_name
 from .flow import Flow
 from .loops import Loops, literal_trips
+from .room import with_room
 from .signature import (
     annotation,
     default_objects,
@@ -43,9 +42,9 @@ from .signature import (
     port_type,
     value_type,
 )
-from .source import SourceFunction
+from .source import SourceFunction, unparse
 from .statements import Results
-from .values import Operand, PortOperand, Typed, describe
+from .values import Operand, PortOperand, Typed, describe, spell_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,7 @@ class Helper:
     source: SourceFunction
     nodes: Mapping[str, ast.arg]
     positional: tuple[str, ...]
+    positional_only: tuple[str, ...]
     types: Mapping[str, Type | PortType | None]
     defaults: Mapping[str, object]
     results: Results | None
@@ -90,7 +90,7 @@ class Unit:
 
     def module(self, id: KernelId, budget: int) -> Module:
         """The finished module."""
-        entry = self._entry()
+        entry = with_room(checked_frames(self._source), self._entry)
         signature = self._signature
         functions = [*self.functions, entry]
         needs = {capability_of(i.op) for f in functions for i in f.instructions()}
@@ -152,10 +152,17 @@ class Unit:
         if function.__name__ == "<lambda>":
             caller.fail(
                 node.func,
-                f"{ast.unparse(node.func)} is a lambda",
+                f"{unparse(node.func)} is a lambda",
                 found="a lambda",
                 expected="a plain function defined with def",
-                hint=f"def {ast.unparse(node.func)}(…): return …",
+                hint=f"def {unparse(node.func)}(…): return …",
+            )
+        if len(self._active) > MAX_CALL_DEPTH:
+            caller.fail(
+                node,
+                f"helpers call one another more than {MAX_CALL_DEPTH} deep",
+                found=f"call {len(self._active)}, of {function.__name__}",
+                hint="let one helper do the work of several, or call them one after the other",
             )
         if function not in self._helpers:
             self._helpers[function] = self._declare(function)
@@ -184,7 +191,7 @@ class Unit:
             source.fail(
                 tree.decorator_list[0],
                 f"the helper {source.name} has a decorator",
-                found=f"@{ast.unparse(tree.decorator_list[0])}",
+                found=f"@{unparse(tree.decorator_list[0])}",
                 hint=f"a plain def {source.name}(…)",
             )
         types: dict[str, Type | PortType | None] = {}
@@ -197,14 +204,16 @@ class Unit:
                 if found is None:
                     source.fail(
                         a.annotation,
-                        f"{ast.unparse(a.annotation)} is neither a value type nor a port",
-                        found=ast.unparse(a.annotation),
+                        f"{unparse(a.annotation)} is neither a value type nor a port",
+                        found=unparse(a.annotation),
                         expected="f32, i32, bool, a vector type, Rows[T] or Grid[T]",
                     )
                 types[name] = found
         positional = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
         results = None if tree.returns is None else self._declared_results(source, tree.returns)
-        return Helper(source, nodes, tuple(positional), types, default_objects(source), results)
+        only = tuple(a.arg for a in tree.args.posonlyargs)
+        defaults = default_objects(source)
+        return Helper(source, nodes, tuple(positional), only, types, defaults, results)
 
     def _declared_results(self, source: SourceFunction, node: ast.expr) -> Results:
         obj = annotation(source, node)
@@ -214,8 +223,8 @@ class Unit:
         if len(types) != len(found) or not types:
             source.fail(
                 node,
-                f"{ast.unparse(node)} is not a type a helper can return",
-                found=ast.unparse(node),
+                f"{unparse(node)} is not a type a helper can return",
+                found=unparse(node),
                 expected="f32, i32, bool, a vector type, or a tuple of these",
             )
         return Results(types, several, place=node)
@@ -239,7 +248,8 @@ class Unit:
                 refs.append(operand.ref)
         key = (helper.source.function, *actual.values())
         if key not in self._targets:
-            self._targets[key] = self._compile(helper, actual)
+            frames = checked_frames(helper.source)
+            self._targets[key] = with_room(frames, lambda: self._compile(helper, actual))
         return refs, self._targets[key]
 
     def _argument(
@@ -253,11 +263,12 @@ class Unit:
             return operand
         if wanted is None and not isinstance(operand, PortOperand):
             return caller.typed(place, operand)
+        spelling = spell_port(wanted) if isinstance(wanted, PortType) else str(wanted)
         caller.fail(
             place,
-            f"{what} must be a port of {wanted}",
+            f"{what} must be a port of {spelling}",
             found=describe(operand),
-            expected=str(wanted),
+            expected=spelling,
         )
 
     def _compile(self, helper: Helper, actual: Mapping[str, Type | PortOperand]) -> Target:
@@ -309,6 +320,7 @@ def _arg(k: int) -> Build:
     return lambda ids: Arg(k)
 
 
+@public
 def compile_kernel(
     function: FunctionType, *, id: str | KernelId | None = None, budget: int | None = None
 ) -> Module:
@@ -326,17 +338,4 @@ def compile_kernel(
     budget = DEFAULT_BUDGET if budget is None else budget
     if not 1 <= budget <= MAX_BUDGET:
         raise DynamisError(f"budget must be from 1 to {MAX_BUDGET}, not {budget}")
-    try:
-        unit = Unit(function)
-        return unit.module(id or KernelId(function.__name__, 1), budget)
-    except KernelError as error:
-        # The frames below are the compiler's, of no use to whoever wrote the kernel.
-        raise error.with_traceback(None) from None
-    except RecursionError:
-        code = function.__code__
-        text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
-        raise KernelError(
-            f"{function.__name__} has an expression or blocks nested too deeply",
-            Place(Span(code.co_filename, code.co_firstlineno, 0, len(text)), text),
-            hint="split it over several statements or helper functions",
-        ) from None
+    return Unit(function).module(id or KernelId(function.__name__, 1), budget)

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import ast
 import numbers
 from dataclasses import dataclass
 
 from ..errors import DynamisError
-from ..kernel.module import Port
+from ..kernel.module import Port, PortType
 from ..kernel.types import Type, Value, bits_float, float_bits
 from .draft import Ref
 from .surface import TYPE_SPELLINGS, Vector
@@ -35,9 +36,10 @@ class IntLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple."""
+    """A tuple; ``places`` is where each item is written."""
 
     items: tuple[Operand, ...]
+    places: tuple[ast.expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ def spell(ty: Type) -> str:
     return TYPE_SPELLINGS[ty]
 
 
+def spell_port(ty: PortType) -> str:
+    """A port's type as a user annotates it."""
+    return f"{ty.shape.value}[{spell(ty.element)}]"
+
+
 def describe(operand: Operand) -> str:
     """What an operand is, for messages."""
     match operand:
@@ -67,7 +74,7 @@ def describe(operand: Operand) -> str:
             return f"a tuple of {len(operand.items)}"
         case PortOperand():
             port = operand.port
-            return f"{port.name}, a port of {port.shape.value}[{spell(port.element)}]"
+            return f"{port.name}, a port of {spell_port(port.ty)}"
 
 
 class NotAConstant(DynamisError):

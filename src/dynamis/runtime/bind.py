@@ -28,17 +28,25 @@ def bind(
     args: Sequence[object],
     keywords: Mapping[str, object],
     options: Sequence[str],
+    positional: Sequence[str] | None = None,
 ) -> Bound:
     """Match arguments with inputs and parameters; ``options`` are the call's own keyword names.
 
+    ``positional`` are the names that may be given by position, in order; None for all of them.
     Raises ArgumentTypeError for too many, unknown, doubled and missing arguments."""
     names = [p.name for p in manifest.inputs] + [p.name for p in manifest.params]
-    if len(args) > len(names):
+    places = names if positional is None else positional
+    if len(names) >= len(args) > len(places):
+        raise ArgumentTypeError(
+            f"{manifest.id.name} takes {_count(len(places))} by position, but {len(args)} were "
+            f"given: write {places_by_name(names, places)}"
+        )
+    if len(args) > len(places):
         raise ArgumentTypeError(
             f"{manifest.id.name} takes {_count(len(names))} ({_signature(manifest)}), "
             f"but {len(args)} were given by position"
         )
-    given = dict(zip(names, args, strict=False))
+    given = dict(zip(places, args, strict=False))
     for name, value in keywords.items():
         if name not in names:
             hint = did_you_mean(name, [*names, *options])
@@ -61,6 +69,11 @@ def bind(
         tuple(given.pop(p.name) for p in manifest.inputs),
         given,
     )
+
+
+def places_by_name(names: Sequence[str], places: Sequence[str]) -> str:
+    """How to give the arguments that have no place: ``radius=…``."""
+    return ", ".join(f"{name}=…" for name in names if name not in places)
 
 
 def _count(n: int) -> str:

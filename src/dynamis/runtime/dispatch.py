@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from ..errors import a_kind
 from ..kernel import Validated
 from ..kernel.fault import Fault, KernelFault
 from ..kernel.types import Value
@@ -54,6 +55,8 @@ def call(
     args: Sequence[object],
     keywords: Mapping[str, object],
     *,
+    name: str | None = None,
+    positional: Sequence[str] | None = None,
     out: object = None,
     shape: object = None,
     threads: object = None,
@@ -61,13 +64,16 @@ def call(
 ) -> tuple[Array, ...]:
     """Run a kernel over its domain and return one array per output.
 
+    ``name`` is what a fault calls the kernel's own function (default: its id's name);
+    ``positional`` the arguments that may be given by position (default: all).
     ``runner`` is asked for only once the arguments have been found to fit, so that a wrong call
     costs no compilation. Raises ArgumentError for arguments that do not fit and KernelFault for a
     failure of the kernel, after which the contents of ``out`` are unspecified."""
     module = validated.module
     manifest = module.manifest
     count = thread_count(threads)
-    bound = bind(manifest, args, keywords, OPTIONS)
+    report = _Report.of(progress)
+    bound = bind(manifest, args, keywords, OPTIONS, positional)
     params = param_values(manifest, bound.params)
     given = [
         as_array(f"input {port.name!r} ({spell_port(port)})", value)
@@ -80,11 +86,45 @@ def call(
     outputs = prepare_outputs(manifest.outputs, extent, targets, inputs)
     if math.prod(extent):
         buffers = [output.buffer for output in outputs]
-        fault = runner().run(inputs, params, buffers, extent, count, progress)
+        fault = runner().run(inputs, params, buffers, extent, count, report)
         if fault is not None:
-            name = module.all_functions()[fault.function].name
-            raise KernelFault(manifest.id, fault, extent, name)
+            where = name or manifest.id.name
+            if fault.function < len(module.functions):
+                where = module.functions[fault.function].name
+            raise KernelFault(manifest.id, fault, extent, where)
+    if report is not None:
+        report.complete()
     return tuple(output.finish() for output in outputs)
+
+
+class _Report:
+    """A caller's ``progress``, which is told of the end of every run, short ones included."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._last: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, progress: object) -> _Report | None:
+        """The report to ``progress``, if there is one. Raises ArgumentTypeError."""
+        if progress is None:
+            return None
+        if not callable(progress):
+            found = a_kind(progress)
+            raise ArgumentTypeError(
+                f"progress= takes a function, called as progress(done, total), not {found}"
+            )
+        return cls(progress)
+
+    def __call__(self, done: int, total: int) -> None:
+        self._last = (done, total)
+        self._progress(done, total)
+
+    def complete(self) -> None:
+        """Says that all is done, where that was not the last thing said."""
+        total = 1 if self._last is None else self._last[1]
+        if self._last != (total, total):
+            self(total, total)
 
 
 def thread_count(threads: object) -> int:
@@ -100,7 +140,7 @@ def thread_count(threads: object) -> int:
         count = operator.index(threads)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(
-            f"threads= takes a whole number in 1…{MAX_THREADS}, not a {type(threads).__name__}"
+            f"threads= takes a whole number in 1…{MAX_THREADS}, not {a_kind(threads)}"
         ) from None
     if not 1 <= count <= MAX_THREADS:
         raise ArgumentValueError(f"threads= takes a whole number in 1…{MAX_THREADS}, not {count}")

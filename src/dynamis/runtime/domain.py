@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+from ..errors import a_kind
 from ..kernel.module import Manifest, Shape
 from .arrays import Array, check_extent
 from .errors import ArgumentTypeError, ArgumentValueError
@@ -73,7 +74,7 @@ def _shape(kind: Shape, shape: object) -> tuple[int, ...]:
             extent.append(operator.index(part))
         except TypeError:
             raise ArgumentTypeError(
-                f"shape= takes {wanted} in whole numbers, not a {type(part).__name__}"
+                f"shape= takes {wanted} in whole numbers, not {a_kind(part)}"
             ) from None
     if min(extent) < 0:
         raise ArgumentValueError(f"shape= takes no negative number, not {spell_extent(parts)}")

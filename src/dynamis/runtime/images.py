@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import public
 from .arrays import Array, as_array, unorm8
 from .errors import ArgumentTypeError, ArgumentValueError
 from .files import FileError, write_atomically
@@ -37,6 +38,7 @@ _SAVE_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+@public
 def read_image(path: str | Path) -> npt.NDArray[np.float32]:
     """The picture at ``path`` as float32 RGBA, shape (height, width, 4), values 0…1.
 
@@ -76,6 +78,7 @@ def _gray(samples: Array) -> npt.NDArray[np.float32]:
     return rgba
 
 
+@public
 def write_image(path: str | Path, array: object) -> Path:
     """Write an array as a picture, in the format of the suffix; returns the full path.
 

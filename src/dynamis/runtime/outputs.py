@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import a_kind
 from ..kernel.module import Port
 from ..kernel.types import Type
 from .arrays import Array, host_dtype, host_shape
@@ -105,10 +106,10 @@ def _into(port: Port, out: Array, inputs: Sequence[Array]) -> Output:
 def _empty(port: Port, extent: tuple[int, ...]) -> Array:
     try:
         return np.empty(host_shape(port, extent), host_dtype(port.element))
-    except MemoryError as error:
+    except MemoryError:
         raise ArgumentValueError(
             f"output {port.name!r} of extent {spell_extent(extent)} does not fit in memory"
-        ) from error
+        ) from None
 
 
 def _octets(port: Port, array: Array) -> Array:
@@ -126,7 +127,7 @@ def _wants_tuple(ports: Sequence[Port]) -> str:
 def _checked(port: Port, out: object) -> Array:
     what = f"out= for {port.name!r} ({spell_port(port)})"
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
-        raise ArgumentTypeError(f"{what} takes a NumPy array, not a {type(out).__name__}")
+        raise ArgumentTypeError(f"{what} takes a NumPy array, not {a_kind(out)}")
     dtype = host_dtype(port.element)
     if out.dtype.newbyteorder("=") != dtype:
         raise ArgumentTypeError(f"{what} takes an array of {dtype}, not {out.dtype}")
@@ -141,9 +142,11 @@ def _checked(port: Port, out: object) -> Array:
         raise ArgumentValueError(f"{what} takes an array of shape {expected}, not {out.shape}")
     if not out.flags.writeable:
         raise ArgumentValueError(f"{what} is read-only")
-    if _overlaps_itself(out):
+    if not _is_nested(out):
         raise ArgumentValueError(
-            f"{what} overlaps itself: several of its elements lie in the same memory"
+            f"{what} overlaps itself, or cannot be told not to: some axis of its strides "
+            f"{out.strides} steps inside what its shorter axes span; write into an array of its "
+            "own and copy"
         )
     return out
 
@@ -156,24 +159,17 @@ def _shares_bytes(a: Array, b: Array) -> bool:
         return True
 
 
-def _overlaps_itself(array: Array) -> bool:
-    """Whether two elements of one array share a byte."""
-    axes = sorted(
-        (abs(stride), n) for stride, n in zip(array.strides, array.shape, strict=True) if n > 1
-    )
-    if array.size <= 1 or not axes:
-        return False
-    reach = array.itemsize  # bytes spanned by the axes walked so far
-    nested = True
-    for stride, n in axes:
-        nested = nested and stride >= reach
-        reach += stride * (n - 1)
-    if nested:  # each axis steps past all that the shorter ones span
-        return False
-    if reach < array.nbytes:  # fewer bytes than the elements take
+def _is_nested(array: Array) -> bool:
+    """Whether each axis steps past all that the shorter ones span: no two elements share a byte.
+
+    Sufficient, not necessary: strides that interleave without meeting are not nested. Finding out
+    about those takes work without bound."""
+    if array.size <= 1:
         return True
-    offsets = np.zeros(1, np.int64)
-    for stride, n in axes:
-        offsets = np.add.outer(offsets, np.arange(n, dtype=np.int64) * stride).ravel()
-    offsets.sort()
-    return bool((np.diff(offsets) < array.itemsize).any())
+    reach = array.itemsize  # bytes spanned by the axes walked so far
+    for stride, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if n > 1:
+            if stride < reach:
+                return False
+            reach += stride * (n - 1)
+    return True

@@ -7,10 +7,11 @@ takes truth values only; a vector takes a sequence with one number per component
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
+from ..errors import with_article
 from ..kernel.module import Manifest, Param
 from ..kernel.types import Numeric, Type, Value, bits_float, float_bits
 from .errors import ArgumentTypeError, ArgumentValueError
@@ -36,19 +37,19 @@ def _value(param: Param, given: object) -> Value:
     parts = _components(param, given)
     if len(parts) != ty.lanes:
         raise ArgumentValueError(
-            f"parameter {param.name!r} is a {spell_type(ty)}: it takes {ty.lanes} numbers, "
-            f"not {len(parts)}"
+            f"{_declared(param)}: it takes {ty.lanes} numbers, not {len(parts)}"
         )
     return Value.of(ty, [_scalar(param, ty.component, part) for part in parts])
 
 
 def _components(param: Param, given: object) -> list[object]:
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    unordered = isinstance(given, (Set, Mapping))
+    if unordered or isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
         raise _wrong_type(param, given)
     try:
         return list(given)
-    except TypeError as error:  # a 0-d array has __iter__ but cannot be walked
-        raise _wrong_type(param, given) from error
+    except TypeError:  # a 0-d array has __iter__ but cannot be walked
+        raise _wrong_type(param, given) from None
 
 
 def _scalar(param: Param, ty: Type, given: object) -> Numeric:
@@ -72,8 +73,7 @@ def _scalar(param: Param, ty: Type, given: object) -> Numeric:
 def _int32(param: Param, number: int) -> int:
     if not _INT_MIN <= number <= _INT_MAX:
         raise ArgumentValueError(
-            f"parameter {param.name!r} is an {spell_type(param.ty)}: {_show(number)} is outside "
-            f"{_INT_MIN}…{_INT_MAX}"
+            f"{_declared(param)}: {_show(number)} is outside {_INT_MIN}…{_INT_MAX}"
         )
     return number
 
@@ -83,7 +83,7 @@ def _float32(param: Param, number: float | int) -> float:
     rounded = bits_float(float_bits(_to_double(number)))
     if math.isinf(rounded) and not (isinstance(number, float) and math.isinf(number)):
         raise ArgumentValueError(
-            f"parameter {param.name!r} is an {spell_type(param.ty)}: {_show(number)} is beyond the "
+            f"{_declared(param)}: {_show(number)} is beyond the "
             "largest f32, 3.4028235e+38; pass float('inf') if infinity is meant"
         )
     return rounded
@@ -118,9 +118,13 @@ def _wrong_type(param: Param, given: object) -> ArgumentTypeError:
     if ty.component == Type.INT and isinstance(given, (float, np.floating)):
         hint = "; write int(x) to drop the fraction"
     return ArgumentTypeError(
-        f"parameter {param.name!r} is {'a' if ty.is_vector or ty == Type.BOOL else 'an'} "
-        f"{spell_type(ty)}: it takes {takes}, not {_describe(given)}{hint}"
+        f"parameter {param.name!r} is {with_article(spell_type(ty))}: "
+        f"it takes {takes}, not {_describe(given)}{hint}"
     )
+
+
+def _declared(param: Param) -> str:
+    return f"parameter {param.name!r} is {with_article(spell_type(param.ty))}"
 
 
 def _show(number: float | int) -> str:
@@ -134,4 +138,6 @@ def _describe(given: object) -> str:
     name = type(given).__name__
     if isinstance(given, (int, float)):
         return f"{name} {_show(given)}"
-    return f"{name} {given!r}" if isinstance(given, str) and len(given) <= 40 else f"a {name}"
+    return (
+        f"{name} {given!r}" if isinstance(given, str) and len(given) <= 40 else with_article(name)
+    )
