@@ -6,6 +6,7 @@ it are parts of the message and of the hint.
 
 from __future__ import annotations
 
+import ast
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import FunctionType
 import pytest
 
 from dynamis.errors import DynamisError
-from dynamis.frontend import KernelError, compile_kernel
+from dynamis.frontend import KernelError, compile_kernel, surface
 from tests.frontend.support import load
 
 HEAD = """\
@@ -612,12 +613,26 @@ def test_a_wrong_program_points_at_its_fault_and_says_what_to_write(
     assert error.file.startswith(str(tmp_path))
     assert case.message in error.message, str(error)
     assert case.hint in error.hint, str(error)
-    if not case.hint:
-        assert error.hint or error.found or error.expected
+    assert error.hint, str(error)
     rows = str(error).split("\n")
     assert rows[0] == f"{error.file}:{error.line}:{column + 1}: {error.message}"
     assert rows[1] == "    " + (HEAD + before + marked + after).split("\n")[line - 1]
     assert rows[2] == " " * (4 + column) + "^" * len(marked)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(surface.__file__).parent.glob("*.py")), ids=lambda p: p.stem
+)
+def test_every_error_of_the_frontend_says_what_to_write_instead(path: Path) -> None:
+    calls = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("fail", "KernelError")
+    ]
+    silent = [c.lineno for c in calls if "hint" not in {k.arg for k in c.keywords}]
+    assert silent == []
 
 
 def test_the_error_shows_no_frame_of_the_compiler(tmp_path: Path) -> None:
