@@ -174,3 +174,12 @@ def test_the_version_is_that_of_the_project():
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert project["project"]["version"] == dy.__version__
+
+
+@pytest.mark.parametrize("base", ["BaseException", "GeneratorExit", "SystemExit", "Exception"])
+def test_whatever_a_kernel_file_raises_is_reported_at_its_line(run, folder, base):
+    (folder / "own.py").write_text(f"class Own({base}):\n    pass\n\nraise Own('mine')\n")
+    result = run("check", "own.py")
+    assert result.code == 1
+    assert "own.py:4 failed: Own: mine" in result.said
+    assert "Traceback" not in result.error

@@ -358,3 +358,24 @@ def test_progress_is_shown_on_a_terminal_for_long_work_only(monkeypatch, capsys)
 )
 def test_times_are_printed_in_the_unit_that_reads_best(seconds, text):
     assert report.duration(seconds) == text
+
+
+@pytest.mark.parametrize("suffix", ["png", "npy"])
+def test_an_output_that_is_a_loop_of_links_is_refused_by_name(run, folder, suffix):
+    (folder / f"loop.{suffix}").symlink_to(f"loop.{suffix}")
+    result = run(
+        "run", "kernels.py", "-o", f"loop.{suffix}", "--shape", "2,2", "-k", "gradient"
+    )  # fmt: skip
+    assert result.code == 1
+    assert "cannot write" in result.said
+    assert f"loop.{suffix}: Too many levels of symbolic links" in result.said
+    assert "bug" not in result.said
+
+
+def test_a_kernel_file_or_input_that_is_a_loop_of_links_is_refused(run, folder):
+    for name in ("loop.py", "loop.png"):
+        (folder / name).symlink_to(name)
+    assert run("check", "loop.py").code == 2
+    result = run("run", "kernels.py", "loop.png", "-o", "out.png", "-k", "invert")
+    assert result.code == 2
+    assert "there is no file loop.png" in result.said

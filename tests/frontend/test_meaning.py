@@ -454,3 +454,10 @@ def test_a_keyword_only_argument_of_a_helper_is_given_by_name() -> None:
 
 def _by_name(a, /, *, k):
     return a * 10 + k
+
+
+def test_float_floor_division_and_modulo_by_zero_are_nan_as_the_tutorial_says() -> None:
+    for a in FLOATS:
+        for zero in (0.0, -0.0):
+            assert math.isnan(run(float_floor_divide, a=a, b=zero))
+            assert math.isnan(run(float_modulo, a=a, b=zero))

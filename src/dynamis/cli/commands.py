@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,7 +170,7 @@ def _check_files(manifest: Manifest, request: Run) -> None:
             raise UsageError("INPUT", f"there is no file {path}")
     for port, path in zip(manifest.outputs, request.outputs, strict=True):
         _check_target(port, path)
-    if len({path.resolve() for path in request.outputs}) < len(request.outputs):
+    if len({os.path.realpath(path) for path in request.outputs}) < len(request.outputs):
         raise UsageError("--output", "two outputs would go to one file")
 
 

@@ -7,6 +7,7 @@ bytecode is read or written. Whatever it raises is reported at the user's own li
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import traceback
 import types
@@ -57,7 +58,7 @@ def _id_text(kernel: Kernel) -> str | None:
 
 
 def _run(path: Path) -> types.ModuleType:
-    full = path.resolve()
+    full = Path(os.path.realpath(path))  # a loop of links is left to reading it
     try:
         source = full.read_bytes()
     except OSError as error:
@@ -76,7 +77,9 @@ def _run(path: Path) -> types.ModuleType:
         exec(code, module.__dict__)
     except (KernelError, KernelFault):
         raise  # they name the user's line themselves
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the file's own classes included
         raise LoadError(_failure_text(full, error)) from error
     return module
 

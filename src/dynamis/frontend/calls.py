@@ -127,7 +127,9 @@ class Calls(Reads):
                     hint=f"{unparse(node.func)}({', '.join(wanted)})",
                 )
             if key in given:
-                self.fail(keyword, f"{name} is given {key} twice", found=key)
+                self.fail(
+                    keyword, f"{name} is given {key} twice", found=key, hint=f"only one {key}"
+                )
             given[key] = keyword.value
         source = [*node.args, *(k.value for k in node.keywords)]
         done = {a: self.expression(a) for a in source}

@@ -310,7 +310,9 @@ class Expressions(Operators):
                 f"{spell(ty)} has no parts",
                 found=f".{letters} of {spell(ty)}",
                 expected="a vector before the dot",
-                hint="the value itself, without the dot" if len(letters) == 1 else "",
+                hint="the value itself, without the dot"
+                if len(letters) == 1
+                else f"{spell(vector_of(ty, min(len(letters), 4)))}(…) repeats it",
             )
         letters_there = f"{'xyzw'[:lanes]} or {'rgba'[:lanes]}"
         self.fail(

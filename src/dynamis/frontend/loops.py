@@ -195,7 +195,7 @@ class Loops(Statements):
                 call, "a for loop runs over range(…)", found=text, expected="range(…)", hint=hint
             )
         for keyword in call.keywords:
-            self.fail(keyword, "range takes no keyword arguments")
+            self.fail(keyword, "range takes no keyword arguments", hint="range(start, stop, step)")
         for argument in call.args:
             if isinstance(argument, ast.Starred):
                 self.unsupported(argument)
@@ -205,6 +205,7 @@ class Loops(Statements):
                 f"range takes 1 to 3 arguments, not {len(call.args)}",
                 found=unparse(call),
                 expected="range(stop), range(start, stop) or range(start, stop, step)",
+                hint="range(start, stop, step)",
             )
         return call
 
@@ -220,7 +221,11 @@ class Loops(Statements):
                 found.append(self.coerced(node, operand, Type.INT, "an argument of range").ref)
         if len(found) == 3 and isinstance(found[2], int) and found[2] == 0:
             self.fail(
-                call.args[2], "range has a step of 0", found="0", expected="a step that is not 0"
+                call.args[2],
+                "range has a step of 0",
+                found="0",
+                expected="a step that is not 0",
+                hint="1 to count up, -1 to count down",
             )
         match found:
             case [stop]:

@@ -55,7 +55,9 @@ class Maths(Expressions):
                     hint=suggestion(key, wanted),
                 )
             if key in given:
-                self.fail(keyword, f"{name} is given {key} twice", found=key)
+                self.fail(
+                    keyword, f"{name} is given {key} twice", found=key, hint=f"only one {key}"
+                )
             given[key] = keyword.value
         if len(given) < len(wanted):
             self._argument_count(node, name, wanted, len(given), node)
@@ -156,7 +158,7 @@ class Maths(Expressions):
         if a.ty != b.ty or a.ty not in allowed:
             found = ", ".join(spell(v.ty) for v in values)
             shape = "vec3" if name == "cross" else "vectors of floats of one length"
-            hint = ""
+            hint = f"{name} of {shape}"
             for value, side in zip(values, sides, strict=True):
                 if value.ty.is_vector and value.ty.component == Type.INT:
                     hint = f"vec{value.ty.lanes}({unparse(side)})"
@@ -225,7 +227,11 @@ class Maths(Expressions):
 
     def python_function(self, node: ast.Call, name: str) -> Operand:
         if node.keywords:
-            self.fail(node.keywords[0], f"{name} takes no keyword arguments here")
+            self.fail(
+                node.keywords[0],
+                f"{name} takes no keyword arguments here",
+                hint=f"{unparse(node.func)}({unparse(node.keywords[0].value)})",
+            )
         if name in ("min", "max"):
             return self._python_extreme(node, name)
         if name == "round" and len(node.args) == 2:

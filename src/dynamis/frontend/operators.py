@@ -218,6 +218,7 @@ class Operators(Builder):
                 f"a whole number of more than {MAX_FOLDED_BITS} bits fits in no type",
                 found=text,
                 expected=f"i32 ({INT_MIN} to {INT_MAX}), or f32 (up to 3.4028235e+38)",
+                hint="math.inf, if infinity is meant",
             )
         return IntLiteral(_WHOLE[type(op)](a, b))
 
@@ -378,7 +379,8 @@ class Operators(Builder):
             )
         value = self.typed(sides[0], base)
         if value.ty == Type.BOOL:
-            self.fail(sides[0], "** of a bool", found="bool", expected="a number or a vector")
+            self.fail(sides[0], "** of a bool", found="bool", expected="a number or a vector",
+                      hint=f"i32({unparse(sides[0])})")  # fmt: skip
         n = exponent.value
         if n == 0:
             one: float | int = 1 if value.ty.component == Type.INT else 1.0

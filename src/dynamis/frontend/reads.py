@@ -104,7 +104,9 @@ class Reads(Maths):
             self.fail(
                 node.func,
                 f"{unparse(node.func)} is a value, not a function",
+                found=describe(self.expression(node.func)),
                 expected="a function of dynamis or a plain function defined with def",
+                hint=f"{unparse(node.func)} * …, to multiply",
             )
         operand = self.expression(node.func.value)
         name = node.func.attr

@@ -60,7 +60,9 @@ def _evaluate(
             try:
                 inner = ast.parse(text.strip(), mode="eval").body
             except SyntaxError:
-                source.fail(at, f"the annotation {text!r} cannot be read", found=text)
+                source.fail(
+                    at, f"the annotation {text!r} cannot be read", found=text, hint="Grid[f32]"
+                )
             return _evaluate(source, inner, at, lookup)
         case ast.Constant():
             return node.value
@@ -95,6 +97,7 @@ def _evaluate(
         f"{unparse(node)} is not an annotation kernels know",
         found=unparse(node),
         expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
+        hint="f32 for a number, Grid[f32] for an array of them",
     )
 
 
@@ -128,6 +131,7 @@ def port_type(source: SourceFunction, obj: object, at: Node) -> PortType | None:
             f"{_SHAPES[base].value} holds values of one type",
             found=", ".join(getattr(a, "__name__", str(a)) for a in arguments),
             expected=_VALUE_WORDS,
+            hint=f"{_SHAPES[base].value}[f32]",
         )
     return PortType(elements[0], _SHAPES[base])
 
@@ -236,7 +240,8 @@ def _param(
             f"{unparse(node)} is neither a port nor a value type",
             found=unparse(node),
             expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
-            hint=suggestion(unparse(node), SURFACE),
+            hint=suggestion(unparse(node), SURFACE)
+            or f"{name}: Grid[f32] for an array, {name}: f32 = 0.0 for a number",
         )
     spelling = TYPE_SPELLINGS[ty]
     if default is None:
@@ -299,7 +304,9 @@ def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
             )
         outputs.append(Port(name, port))
     if not outputs:
-        source.fail(node, "a kernel has at least one output", found=unparse(node))
+        source.fail(
+            node, "a kernel has at least one output", found=unparse(node), hint="-> Grid[f32]"
+        )
     if len({p.shape for p in outputs}) > 1:
         source.fail(
             node,

@@ -278,6 +278,7 @@ class Statements(Calls):
                     value_node,
                     f"{unparse(target)} takes {len(where)} components of {spell(kind)}",
                     found=spell(value.ty),
+                    hint=f"{spell(vector_of(kind, len(where)))}(…)",
                 )
             given = [p.ref for p in self.parts(value_node, value)]
         refs = [p.ref for p in self.parts(target, whole)]
@@ -323,6 +324,7 @@ class Statements(Calls):
                 f"{unparse(s.annotation)} is not a value type",
                 found=unparse(s.annotation),
                 expected="f32, i32, bool, vec2 … vec4 or ivec2 … ivec4",
+                hint=f"{name} = …, without a type: it has that of its value",
             )
         known = self.types.setdefault(name, ty)
         self.first_assigned.setdefault(name, self.source.span(s.target))

@@ -207,6 +207,7 @@ class Unit:
                         f"{unparse(a.annotation)} is neither a value type nor a port",
                         found=unparse(a.annotation),
                         expected="f32, i32, bool, a vector type, Rows[T] or Grid[T]",
+                        hint="no annotation: a helper takes what it is given",
                     )
                 types[name] = found
         positional = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
@@ -226,6 +227,7 @@ class Unit:
                 f"{unparse(node)} is not a type a helper can return",
                 found=unparse(node),
                 expected="f32, i32, bool, a vector type, or a tuple of these",
+                hint="no annotation: a helper returns what it returns",
             )
         return Results(types, several, place=node)
 
@@ -269,6 +271,9 @@ class Unit:
             f"{what} must be a port of {spelling}",
             found=describe(operand),
             expected=spelling,
+            hint=f"{name}: {spell_port(operand.port.ty)}, or no annotation"
+            if isinstance(operand, PortOperand)
+            else "an input of the kernel",
         )
 
     def _compile(self, helper: Helper, actual: Mapping[str, Type | PortOperand]) -> Target:
