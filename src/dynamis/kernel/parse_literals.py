@@ -197,8 +197,10 @@ class Literals:
         raise self.error(f"a literal of type {ty}")
 
     def check_struct_values(self) -> None:
-        """That each constant of a struct type has the words of its struct. Structs that are no
-        types, and ones too large to be, are left to the validator, which refuses them."""
+        """That each constant of a struct type has the words of its struct.
+
+        A constant of a struct that is no type, or is too large to be one, could not be printed:
+        its words have no kinds."""
         sizes: list[tuple[int, int] | None] = []
         for record in self.structs:
             parts = [part.ty for part in record.fields]
@@ -212,14 +214,16 @@ class Literals:
             )
             sizes.append(size if too_large(size) is None else None)
         for start, token, ty, kinds in self.struct_values:
-            if ty.index < len(sizes) and sizes[ty.index] is not None:
-                if words(self.structs, ty) != len(kinds):
-                    self.start, self.token = start, token
-                    raise self.error(f"{words(self.structs, ty)} words of {ty}")
-                expected = word_types(self.structs, ty)
-                if expected != tuple(kinds):
-                    self.start, self.token = start, token
-                    raise self.error(f"words of types {_spelled(expected)}")
+            wanted = None
+            if ty.index >= len(sizes) or sizes[ty.index] is None:
+                wanted = "a struct of the table, whose fields are types"
+            elif words(self.structs, ty) != len(kinds):
+                wanted = f"{words(self.structs, ty)} words of {ty}"
+            elif (expected := word_types(self.structs, ty)) != tuple(kinds):
+                wanted = f"words of types {_spelled(expected)}"
+            if wanted is not None:
+                self.start, self.token = start, token
+                raise self.error(wanted)
 
 
 def type_of_word(word: str) -> Type | None:
