@@ -82,14 +82,14 @@ class _Claims:
         if ty not in self.words:
             self.words[ty] = word_types(self.module.structs, ty)
         kinds = self.words[ty]
-        where = f"function {function}, {instruction}: {words}"
+        where = (function, instruction.id, words)
         assert len(words) == len(kinds), where
         assert all(map(is_word, kinds, words)), where
         needed = capability_of(instruction.op)
         assert needed is None or needed in self.requires, where
         self._check_range(run, instruction.op, words, where)
 
-    def _check_range(self, run: Any, operation: op.Op, words: Words, where: str) -> None:
+    def _check_range(self, run: Any, operation: op.Op, words: Words, where: object) -> None:
         """Numbers that name a place are places that there are."""
         match operation:
             case op.Element():

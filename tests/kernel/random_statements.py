@@ -202,8 +202,10 @@ class Statements(Body):
             pass
         elif kind < 0.55:
             count, test = MAX_LOOP_COUNT, True
-        elif self.source.manifest.budget < 3001 and kind < 0.6:
-            count, test = MAX_LOOP_COUNT, rng.random() < 0.5  # may run to the end of its budget
+        elif self.source.manifest.budget < 3001 and kind < 0.65:
+            # may run to the end of its budget, at which it looks at each iteration
+            bound = self.constant(I, MAX_BUDGET)
+            count, test = MAX_BUDGET, rng.random() < 0.3
         id = self.reserve(ty)
         outside = self.converged
         self.converged &= bound is None or self.alike[bound]
@@ -211,6 +213,8 @@ class Statements(Body):
         self.enter_loop(ty, 3)
         until = self.small_test() if test else None
         self.open()
+        if rng.random() < 0.6:
+            self.emit(ty, op.Carried())
         self.statements(rng.randint(0, 5))
         body = self.close(self.recent(ty))
         self.leave_loop(3)

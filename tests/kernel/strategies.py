@@ -16,13 +16,13 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from dynamis.kernel import op
 from dynamis.kernel.capability import Capabilities, Capability
 from dynamis.kernel.encoding import ENCODINGS, Encoding
 from dynamis.kernel.limits import DEFAULT_BUDGET, MAX_BUDGET
 from dynamis.kernel.manifest import KernelId, Manifest, Param, Port, PortType, Shape, index_type
 from dynamis.kernel.mode import Combine, Mode, ModeKind
 from dynamis.kernel.module import Function, Module, capability_of
-from dynamis.kernel.op import Call
 from dynamis.kernel.op_table import OPS, Role
 from dynamis.kernel.types import Field, StructDef, Type, type_name, word_types
 from tests.kernel.random_body import Helper, I, Source
@@ -92,13 +92,16 @@ def random_module(
 def _add_helper(source: Source, k: int, size: int) -> None:
     args = tuple(source.any_type() for _ in range(source.rng.randint(0, 3)))
     body = Statements(source, Role.HELPER, args)
+    for number, arg in enumerate(args):
+        if source.rng.random() < 0.7:
+            body.emit(arg, op.Arg(number))
     body.statements(helper_size(source.rng, size))
     ty = source.any_type()
     function = body.finish(f"helper{k}", [ty])
     roles = frozenset(Role)
     for instruction in function.instructions():
         roles &= OPS[type(instruction.op)].roles
-        if isinstance(instruction.op, Call):
+        if isinstance(instruction.op, op.Call):
             roles &= source.helpers[instruction.op.function].roles
     source.helpers.append(Helper(function, ty, body.cost, roles))
 
@@ -141,7 +144,7 @@ class _Contract:
         self.structs = structs
 
     def element(self) -> Type:
-        if self.scope.structured and self.structs and self.rng.random() < 0.25:
+        if self.scope.structured and self.structs and self.rng.random() < 0.35:
             return Type.struct(self.rng.randrange(len(self.structs)))
         return self.rng.choice(self.scope.types)
 
