@@ -180,8 +180,9 @@ def test_constants_of_hostile_tables_are_read_in_linear_time() -> None:
     doubling = ("R(x: Float)", *(f"R(x: Struct{k}, y: Struct{k})" for k in range(300)))
     made = module("%0: Struct299 = const Struct299(1.0)\nreturn %0", structs=doubling)
     assert made.entry.body[0].op == op.Const(Value(Type.struct(299), (0x3F800000,)))
-    unknown = module("%0: Struct7 = const Struct7(true)\nreturn %0")
-    assert unknown.entry.body[0].op == op.Const(Value(Type.struct(7), (1,)))
+    with pytest.raises(ParseError) as raised:
+        module("%0: Struct7 = const Struct7(true)\nreturn %0")
+    assert raised.value.expected == "a struct of the table, whose fields are types"
 
 
 @pytest.mark.parametrize(

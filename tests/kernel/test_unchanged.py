@@ -1,4 +1,4 @@
-"""A slice of ``python -m tests.kernel.unchanged``: transforms leave words and failures as they are."""
+"""A slice of ``python -m tests.kernel.unchanged``: transforms keep words and failures."""
 
 from __future__ import annotations
 

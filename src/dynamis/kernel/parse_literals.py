@@ -197,16 +197,18 @@ class Literals:
         raise self.error(f"a literal of type {ty}")
 
     def check_struct_values(self) -> None:
-        """That each constant of a struct type has the words of its struct.
-
-        A constant of a struct that is no type, or is too large to be one, could not be printed:
-        its words have no kinds."""
+        """That each constant of a struct type has the words of its struct. Structs too large to be
+        types are left to the validator; the words of one that is no type have no kinds, so a
+        constant of it is refused here."""
+        broken: set[int] = set()
         sizes: list[tuple[int, int] | None] = []
         for record in self.structs:
             parts = [part.ty for part in record.fields]
             known = [sizes[t.index] for t in parts if t.is_struct and t.index < len(sizes)]
             missing = any(t.is_struct and t.index >= len(sizes) for t in parts)
             if missing or any(size is None for size in known):
+                if missing or any(t.is_struct and t.index in broken for t in parts):
+                    broken.add(len(sizes))
                 sizes.append(None)
                 continue
             size = measure_struct(
@@ -215,8 +217,10 @@ class Literals:
             sizes.append(size if too_large(size) is None else None)
         for start, token, ty, kinds in self.struct_values:
             wanted = None
-            if ty.index >= len(sizes) or sizes[ty.index] is None:
+            if ty.index >= len(sizes) or ty.index in broken:
                 wanted = "a struct of the table, whose fields are types"
+            elif sizes[ty.index] is None:
+                continue
             elif words(self.structs, ty) != len(kinds):
                 wanted = f"{words(self.structs, ty)} words of {ty}"
             elif (expected := word_types(self.structs, ty)) != tuple(kinds):
