@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from dynamis.kernel import ParseError, ValidationError, parse, validate
+from dynamis.kernel import Module, ParseError, ValidationError, op, parse, validate
 from dynamis.kernel.capability import Capability
+from dynamis.kernel.check_structs import Structs
 from dynamis.kernel.encoding import Encoding
 from dynamis.kernel.op_table import OPS
 from dynamis.kernel.tables import BinaryOp, Intrinsic, UnaryOp
@@ -136,12 +137,34 @@ def try_text(text: str, seconds: float = 10.0) -> str:
             made = parse(text)
         except ParseError as error:
             return _refused(error)
-        assert parse(str(made)) == made, "what was read does not read back"
         try:
             validate(made)
+            verdict = "valid"
         except ValidationError as error:
-            return _invalid(error)
-        return "valid"
+            verdict = _invalid(error)
+        # The parser leaves a constant of a struct that is no type to the validator, and prints its
+        # words in a form of their own: only such a module need not read back.
+        if verdict == "valid" or not _has_odd_constant(made):
+            assert parse(str(made)) == made, "what was read does not read back"
+        return verdict
+
+
+def _has_odd_constant(module: Module) -> bool:
+    """Whether a constant, or a default, is of a struct that the table does not have or that is too
+    large to be a type."""
+    count = len(module.structs)
+    values = [param.default for param in module.manifest.params]
+    values += [
+        i.op.value
+        for function in module.all_functions()
+        for i in function.instructions()
+        if isinstance(i.op, op.Const)
+    ]
+    try:
+        Structs(module.structs)
+    except ValidationError:
+        count = 0  # a table with a fault in it: none of its structs is sure to be a type
+    return any(value.ty.is_struct and value.ty.index >= count for value in values)
 
 
 def _refused(error: ParseError) -> str:
