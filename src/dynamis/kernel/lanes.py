@@ -65,6 +65,7 @@ class _Laning:
         self.structs = list(module.structs)
         self.carriers: dict[tuple[Type, ...], tuple[Type, Type]] = {}
         self.types = {i.id: i.ty for i in module.entry.instructions()}
+        self.spans = {i.id: i.span for i in module.entry.instructions()}
         self.uses = _uses(module.entry.body) + Counter(module.entry.results)
         self.split: set[ValueId] = set()
         self._find_split(module.entry.body)
@@ -261,7 +262,8 @@ class _Stretch:
             if id in self.laning.place and id not in self.local:
                 array, field = self.laning.place[id]
                 lane = self.add(Type.INT, ops.Lane(), self.body)
-                self.local[id] = self.record(array, lane, field, self.body)
+                span = self.laning.spans[id]
+                self.local[id] = self.record(array, lane, field, self.body, span)
 
     def add(
         self, ty: Type, op: ops.Op, out: list[Instruction], span: Span | None = None
@@ -269,10 +271,17 @@ class _Stretch:
         out.append(self.laning.new(ty, op, span))
         return out[-1].id
 
-    def record(self, array: ValueId, lane: ValueId, field: int, out: list[Instruction]) -> ValueId:
-        """A field of a lane's record in an array outside."""
+    def record(
+        self,
+        array: ValueId,
+        lane: ValueId,
+        field: int,
+        out: list[Instruction],
+        span: Span | None,
+    ) -> ValueId:
+        """A field of a lane's record in an array outside, written where the value was."""
         types = self.laning.arrays[array]
-        return self.element(types, array, lane, field, out)
+        return self.element(types, array, lane, field, out, span)
 
     def element(
         self,
@@ -281,10 +290,11 @@ class _Stretch:
         lane: ValueId,
         field: int,
         out: list[Instruction],
+        span: Span | None,
     ) -> ValueId:
         record = self.laning.carrier(types)[0]
         taken = self.add(record, ops.Subscript(array, lane), out)
-        return self.add(types[field], ops.Extract(taken, field), out)
+        return self.add(types[field], ops.Extract(taken, field), out, span)
 
     def write(self, old: Instruction, out: list[Instruction], in_loop: bool = False) -> None:
         """Writes an instruction; ``in_loop``: whether a loop of the stretch itself is around."""
@@ -297,7 +307,7 @@ class _Stretch:
                 ty = self.laning.loops[-1]
                 array = self.add(self.laning.carrier((ty,))[1], ops.Carried(), out)
                 lane = self.add(Type.INT, ops.Lane(), out)
-                new = self.element((ty,), array, lane, 0, out)
+                new = self.element((ty,), array, lane, 0, out, old.span)
             case _:
                 new = self.copy(old, out, in_loop)
         self.local[old.id] = self.laning.where[old.id] = new
@@ -324,7 +334,7 @@ class _Stretch:
         rest = self.add(Type.INT, ops.Binary(BinaryOp.REM, lane, size), out)
         above = self.add(Type.INT, ops.Binary(BinaryOp.ADD, rest, size), out)
         wrapped = self.add(Type.INT, ops.Binary(BinaryOp.REM, above, size), out)
-        return self.record(given, wrapped, 0, out)
+        return self.record(given, wrapped, 0, out, old.span)
 
     def each(self, old: Instruction, count: int, body: Block, out: list[Instruction]) -> ValueId:
         """This lane's element of each array of records that an Each outside built."""
@@ -335,7 +345,7 @@ class _Stretch:
         index = self.add(Type.INT, ops.Index(), inner)
         array = self.add(self.laning.carrier(types)[1], ops.Subscript(made, index), inner)
         lane = self.add(Type.INT, ops.Lane(), inner)
-        result = self.element(types, array, lane, 0, inner)
+        result = self.element(types, array, lane, 0, inner, old.span)
         block = Block(tuple(inner), result)
         out.append(Instruction(id, old.ty, ops.Each(count, block), old.span))
         return id

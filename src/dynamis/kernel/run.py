@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from . import op as ops
 from .context import HostContext
 from .fault import Fault, FaultKind
 from .layout import part_types
@@ -164,7 +165,13 @@ class Run:
 
 
 def result_instruction(function: Function, result: int = 0) -> Instruction:
-    """The instruction that a function's result is: what a fault that none makes is named by. (An
-    entry with lanes has one result, the array of the records of all.)"""
-    id = function.results[min(result, len(function.results) - 1)]
-    return next(i for i in function.instructions() if i.id == id)
+    """The instruction that a function's result is: what a fault that none makes is named by.
+
+    An entry with lanes has one result, the array of the records of all: a record's part is it."""
+    made = {i.id: i for i in function.instructions()}
+    found = made[function.results[min(result, len(function.results) - 1)]]
+    if isinstance(found.op, ops.Lanes):
+        record = made[found.op.body.result]
+        assert isinstance(record.op, ops.Construct)
+        found = made[record.op.parts[result]]
+    return found
