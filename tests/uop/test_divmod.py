@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dynamis.dtype import Val, int8, int32, uint8, weakint
-from dynamis.uop import Ops, Uop, const_of_dtype, find_nodes, replace, simplify
+from dynamis.uop import Ops, Rule, Uop, const_of_dtype, find_nodes, replace, simplify
 from dynamis.uop.symbolic_divmod import DIVMOD, STRATEGIES, Strategy, _division
 from tests.uop.graphs import leaf, value_of
 
@@ -92,49 +92,47 @@ def fired(make: Callable[[Maker], tuple[Uop, Uop | None]], tries: int, want: int
     assert found >= 3
 
 
+def strategy_graph(m: Maker, strategy: Strategy) -> tuple[Uop, Uop | None]:
+    """A division, and what the strategy makes of it."""
+    x, c = m.sum(), m.divisor()
+    if m.random.random() < 0.3:  # what the narrow ones look for
+        inner = m.random.choice([Ops.FLOORDIV, Ops.FLOORMOD, Ops.CDIV])
+        x = division(inner, x, m.number(c * m.random.choice([1, 2, 3])))
+        x = x + m.number(m.random.randint(0, 3)) if m.random.random() < 0.3 else x
+    u = division(m.random.choice(strategy.ops), x, m.number(c))
+    d = _division(u)
+    return u, None if d is None else strategy.action(d)
+
+
+def rule_graph(m: Maker, rule: Rule) -> tuple[Uop, Uop | None]:
+    """A division, and what the rule of DIVMOD makes of it."""
+    assert rule.pattern.ops is not None
+    x = m.sum()
+    if "// d" in rule.text or "*g" in rule.text:
+        d = m.random.choice(m.leaves)
+        if m.random.random() < 0.3:
+            d = d + 1
+        if m.random.random() < 0.6:
+            x = simplify(x + d * m.random.choice(m.leaves))
+        if m.random.random() < 0.4:
+            signs = [(1, 2)] if m.dtype is uint8 else [(1, 3), (-2, -1)]
+            g = leaf("g", m.dtype, m.random.choice(signs))
+            x, d = x * g, d * g
+        u = division(m.random.choice(rule.pattern.ops), x, simplify(d))
+    else:
+        c = m.divisor() * (-1 if "-c" in rule.text and m.dtype is not uint8 else 1)
+        u = division(m.random.choice(rule.pattern.ops), x, m.number(c))
+    return u, rule.action(u)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=[s.text for s in STRATEGIES])
 def test_strategy_fires_and_is_sound(strategy: Strategy) -> None:
-    def make(m: Maker) -> tuple[Uop, Uop | None]:
-        x, c = m.sum(), m.divisor()
-        if m.random.random() < 0.3:  # what the narrow ones look for
-            inner = m.random.choice([Ops.FLOORDIV, Ops.FLOORMOD, Ops.CDIV])
-            x = division(inner, x, m.number(c * m.random.choice([1, 2, 3])))
-            x = x + m.number(m.random.randint(0, 3)) if m.random.random() < 0.3 else x
-        u = division(m.random.choice(strategy.ops), x, m.number(c))
-        d = _division(u)
-        return u, None if d is None else strategy.action(d)
-
-    fired(make, 6000, 60)
+    fired(lambda m: strategy_graph(m, strategy), 6000, 60)
 
 
 @pytest.mark.parametrize("rule", DIVMOD, ids=[r.text for r in DIVMOD])
-def test_rule_fires_and_is_sound(rule: object) -> None:
-    action = rule.action  # type: ignore[attr-defined]  # a Rule
-    ops = rule.pattern.ops  # type: ignore[attr-defined]  # a Rule
-    assert ops is not None
-
-    def make(m: Maker) -> tuple[Uop, Uop | None]:
-        x = m.sum()
-        if "// d" in rule.text or "*g" in rule.text:  # type: ignore[attr-defined]  # a Rule
-            d = m.random.choice(m.leaves)
-            if m.random.random() < 0.3:
-                d = d + 1
-            if m.random.random() < 0.6:
-                x = simplify(x + d * m.random.choice(m.leaves))
-            if m.random.random() < 0.4:
-                g = leaf(
-                    "g",
-                    m.dtype,
-                    m.random.choice([(1, 3), (-2, -1)]) if m.dtype is not uint8 else (1, 2),
-                )
-                x, d = x * g, d * g
-            u = division(m.random.choice(ops), x, simplify(d))
-        else:
-            c = m.divisor() * (-1 if "-c" in rule.text and m.dtype is not uint8 else 1)  # type: ignore[attr-defined]  # a Rule
-            u = division(m.random.choice(ops), x, m.number(c))
-        return u, action(u)
-
-    fired(make, 6000, 60)
+def test_rule_fires_and_is_sound(rule: Rule) -> None:
+    fired(lambda m: rule_graph(m, rule), 6000, 60)
 
 
 @pytest.mark.parametrize("seed", range(300))

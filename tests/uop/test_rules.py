@@ -195,12 +195,13 @@ def instances(rule: Rule) -> Iterator[tuple[Uop, Uop, random.Random]]:
     for seed in range(TRIES):
         maker = Maker(seed)
         u = maker.node(rule.pattern)
-        found = _fires(rule, u)
+        found = fires(rule, u)
         if found is not None:
             yield u, found, maker.random
 
 
-def _fires(rule: Rule, u: Uop) -> Uop | None:
+def fires(rule: Rule, u: Uop) -> Uop | None:
+    """What the rule makes of `u`, or None where it does not fire."""
     code = rule.action.__code__
     for bound in rule.pattern.match(u):
         made = rule.action(*[bound[n] for n in code.co_varnames[: code.co_argcount]])

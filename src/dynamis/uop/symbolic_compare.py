@@ -1,7 +1,8 @@
 """Comparisons of integer sums and quotients with constants.
 
 The sum is read as a linear form (see `sums`) and has to be exact, its value never leaving the
-dtype: order is not kept by wrap-around.
+dtype, and so has the one that is written: order is not kept by wrap-around, and what a constant
+keeps within the dtype (x - y + 6, all of them unsigned) may leave it without.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from dynamis.uop.upat import INTS, UPat
 
 
 def _less(u: Uop, form: Linear, below: int) -> Uop | None:
-    """The node of form < below; None where the constant does not fit."""
-    if not fits(form.dtype, below, below):
+    """The node of form < below; None where the constant does not fit or the form may wrap."""
+    if not (form.is_exact() and fits(form.dtype, below, below)):
         return None
     return node(Ops.CMPLT, u.dtype, (write(form), const_node(form.dtype, below)))
 
 
 def _greater(u: Uop, form: Linear, above: int) -> Uop | None:
-    """The node of above < form; None where the constant does not fit."""
-    if not fits(form.dtype, above, above):
+    """The node of above < form; None where the constant does not fit or the form may wrap."""
+    if not (form.is_exact() and fits(form.dtype, above, above)):
         return None
     return node(Ops.CMPLT, u.dtype, (const_node(form.dtype, above), write(form)))
 
