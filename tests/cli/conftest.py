@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,3 +85,10 @@ def write(folder: Path) -> Callable[[str, str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def _path_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line puts a kernel file's folder on the path, for as long as its process lives;
+    here that is one test."""
+    monkeypatch.setattr(sys, "path", list(sys.path))

@@ -7,9 +7,11 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import dynamis
 from dynamis.dtype import AddrSpace, Image, Ptr, bool_, float32, int8, int32, uint128, weakint
 from dynamis.uop import (
     AxisType,
@@ -86,6 +88,7 @@ from dynamis.uop.codec import full_toposort, nodes_in
 from dynamis.uop.serialise import _HEADER, seal
 from tests.uop.graphs import leaf, memory
 
+PACKAGE = Path(dynamis.__file__).parents[1]
 x, i, b = leaf("x", float32), leaf("i"), leaf("b", bool_)
 n = variable(name="n", min_val=1, max_val=9)
 m = variable(name="m", min_val=0, max_val=4)
@@ -190,7 +193,7 @@ assert call.src[2] is u.src[-1].arg.vars[0] is u.src[9].src[0]  # n, in a payloa
 assert import_(export(u)) is u
 print(u.semantic_key, export(u) == data)
 """
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "7"}
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONHASHSEED": "7"}
     done = subprocess.run(
         [sys.executable, "-c", script],
         input=export(WHOLE),
