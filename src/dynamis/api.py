@@ -26,13 +26,11 @@ from .runtime.arrays import Array
 from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
+from .runtime.stages import STAGES
 
 if TYPE_CHECKING:
     from .codegen import Options
     from .runtime.native import NativeKernel
-
-STAGES = ("kernel", "uop", "program", "llvm", "asm")
-"""The stages ``Kernel.show`` can print, in the order a kernel goes through them."""
 
 BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines

@@ -18,7 +18,8 @@ import dynamis as dy
 from dynamis import Grid, Rows, f32, i32
 from dynamis.kernel import FaultKind, validate
 from dynamis.lower import CallClass, lower
-from dynamis.runtime.native import STAGES, InputChanged, NativeKernel, StageError
+from dynamis.runtime.native import InputChanged, NativeKernel, StageError
+from dynamis.runtime.stages import STAGES
 from tests.programs import run_ast
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..api import BACKENDS, STAGES, Kernel
+from ..api import BACKENDS, Kernel
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Module, Port, Shape
 from ..kernel.work import worst_work
@@ -17,6 +17,7 @@ from ..runtime.arrays import Array
 from ..runtime.dispatch import thread_count
 from ..runtime.errors import ArgumentError, did_you_mean
 from ..runtime.names import spell_port
+from ..runtime.stages import STAGES
 from .fields import check_target, read_input, write_output
 from .load import choose, load_kernels
 from .report import Progress, duration, print_error

@@ -28,10 +28,8 @@ from ..uop import Uop
 from ..uop.render import uops_to_string
 from .jit import Native, assembly, compile_llvm, host
 from .locks import COMPILING
+from .stages import STAGES
 from .threads import Progress, run_blocks, run_one
-
-STAGES = ("kernel", "uop", "program", "llvm", "asm")
-"""The stages that ``NativeKernel.stage`` prints, in order."""
 
 _BLOCK_WORK = 2**18
 """Operations a block should hold: long beside taking it, short beside a run."""
