@@ -7,7 +7,7 @@ registers for its carried words, BREAK for its early end, and END.
 
 Faults: a *run* ORs every failing condition into one register and stores whether any held. A
 *search* keeps the number of the first failing site in program order, its element and its operand
-words; it is lowered from the same module, one lane wide.
+words; it is lowered from the module as it was written, one lane wide.
 """
 
 from __future__ import annotations
