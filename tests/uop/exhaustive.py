@@ -27,7 +27,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynamis.dtype import Number, Val, bool_, float16, float32, int8, int16, int32, uint8, weakint
+from dynamis.dtype import (
+    Number,
+    Val,
+    bool_,
+    float16,
+    float32,
+    int8,
+    int16,
+    int32,
+    truncate,
+    uint8,
+    weakint,
+)
 from dynamis.uop import (
     Group,
     Ops,
@@ -47,7 +59,7 @@ from dynamis.uop import (
     symbolic_invalid,
     symbolic_whole,
 )
-from dynamis.uop.sums import is_sum, sum_step
+from dynamis.uop.sums import Linear, interval, is_sum, linear_form, sum_step, write
 from dynamis.uop.symbolic import RULES
 from tests.uop import test_compare, test_divmod, test_rules
 from tests.uop.graphs import leaf, same
@@ -116,6 +128,20 @@ class SumMaker(test_divmod.Maker):
         if count < 3 and r.random() < 0.2:  # every value, though little stays exact
             bounds = (least, most) if dtype is weakint else None
             self.leaves = [leaf(name, dtype, bounds) for name in "ijk"[:count]]
+
+    def sum(self) -> Uop:
+        """A sum; often with the constant that just keeps it within the dtype."""
+        u = super().sum()
+        if self.dtype is weakint or self.random.random() < 0.5:
+            return u
+        least, most = int(self.dtype.min), int(self.dtype.max)
+        terms = linear_form(u).terms
+        low, high = interval(terms, 0)
+        if high - low > most - least:
+            return u
+        shift = self.random.choice([least - low, most - high, (least + most - low - high) // 2])
+        u = write(Linear(self.dtype, terms, 0)) if terms else u
+        return simplify(u + self.number(truncate(shift, self.dtype)))  # type: ignore[arg-type]
 
 
 def whole(seed: int, dtype: Val, rule: Rule) -> Made:
