@@ -96,7 +96,7 @@ class Calls(Reads):
     # Helpers and tuples
 
     def _named_tuple(self, node: ast.Call, target: type) -> Several:
-        fields: tuple[str, ...] = target._fields  # type: ignore[attr-defined]
+        fields: tuple[str, ...] = target._fields  # type: ignore[attr-defined]  # a NamedTuple class
         arguments = self.bind(node, target.__name__, fields)
         return Several(tuple(self.in_order(node, arguments)), tuple(arguments))
 

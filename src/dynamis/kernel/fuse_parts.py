@@ -192,7 +192,7 @@ class Transplant:
             case ops.Call(function, args):
                 return ops.Call(function + self.functions, args)
         input = getattr(op, "input", None)
-        return op if input is None else replace(op, input=self.inputs[input])  # type: ignore[type-var]
+        return op if input is None else replace(op, input=self.inputs[input])  # type: ignore[type-var]  # every op is a dataclass
 
     def function(self, function: Function) -> Function:
         """A function that reads nothing of a wire."""

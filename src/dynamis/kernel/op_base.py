@@ -49,7 +49,7 @@ class OneOperand(Op):
     __slots__ = ()
 
     def operands(self) -> tuple[ValueId, ...]:
-        value: ValueId = self.value  # type: ignore[attr-defined]
+        value: ValueId = self.value  # type: ignore[attr-defined]  # each subclass has it
         return (value,)
 
     def with_operands(self, operands: Sequence[ValueId]) -> Op:

@@ -305,7 +305,7 @@ def _minus_one(s: Site) -> ValueId | None:
     """What a float is negated in x * -1, -1 * x or x / -1; matrices have no negation."""
     if s.ty.is_matrix:
         return None
-    if s.op.op is _B.DIV:  # type: ignore[attr-defined]
+    if s.op.op is _B.DIV:  # type: ignore[attr-defined]  # a Binary, by the table
         return s.whole(s.a) if s.holds(s.b, -1.0) else None
     return s.beside(-1.0)
 

@@ -190,7 +190,7 @@ def _operation(op: ops.Op, structs: Table) -> str:
     row = OPS.get(type(op))
     if row is None:
         return type(op).__name__
-    slots = zip(row.slots, fields(op), strict=True)  # type: ignore[arg-type]
+    slots = zip(row.slots, fields(op), strict=True)  # type: ignore[arg-type]  # every op is a dataclass
     return row.word + "".join(_slot(slot, getattr(op, field.name)) for slot, field in slots)
 
 

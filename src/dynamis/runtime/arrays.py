@@ -100,7 +100,7 @@ def _from_protocol(what: str, given: object) -> Array:
 
 def _buffer(given: object) -> memoryview | None:
     try:
-        return memoryview(given)  # type: ignore[arg-type]
+        return memoryview(given)  # type: ignore[arg-type]  # TypeError if it is none
     except (TypeError, BufferError):
         return None
 

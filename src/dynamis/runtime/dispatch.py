@@ -137,7 +137,7 @@ def thread_count(threads: object) -> int:
     try:
         if isinstance(threads, bool):
             raise TypeError
-        count = operator.index(threads)  # type: ignore[arg-type]
+        count = operator.index(threads)  # type: ignore[arg-type]  # TypeError if it is none
     except TypeError:
         raise ArgumentTypeError(
             f"threads= takes a whole number in 1…{MAX_THREADS}, not {a_kind(threads)}"
