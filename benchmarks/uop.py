@@ -189,7 +189,7 @@ def tiny_toposort(u: Graph) -> Any:
 CASES = [
     Case("new nodes, collector paused", 1.5,
          lambda: lambda: our_chain(N), lambda: lambda: tiny_chain(N), paused=True),
-    Case("new nodes, collector running", 1.0,
+    Case("new nodes, collector running", 1.5,
          lambda: lambda: our_chain(N), lambda: lambda: tiny_chain(N)),
     Case("interned hits", 2.0, our_hits, tiny_hits),
     Case("u + 3, new", 10.0,

@@ -166,9 +166,6 @@ class _Body:
             self.narrowed[u] = self.out.value(f"icmp slt {ty} {wide.name}, zeroinitializer")
         return self.narrowed[u]
 
-    def _type(self, u: Uop) -> str:
-        return vector_type(scalar_type(u.dtype), lanes_of(u))
-
     # --- nodes
 
     def _parameter(self, number: int | None, u: Uop) -> None:
