@@ -126,7 +126,6 @@ def outcome(kernel: dy.Kernel, data: np.ndarray, **keywords: object) -> object:
 @pytest.mark.parametrize("kernel", [accumulate, halving, spin], ids=lambda k: k.__name__)
 def test_faults_and_words_agree(kernel: dy.Kernel, size: int) -> None:
     rng = np.random.default_rng(SEED + size)
-    seen = set()
     for attempt in range(4):
         if kernel is halving:
             data = hostile((size,), rng).astype(np.float32)
@@ -136,8 +135,6 @@ def test_faults_and_words_agree(kernel: dy.Kernel, size: int) -> None:
         for threads, width in itertools.product((1, 2, 3), (1, 8)):
             got = outcome(kernel.options(width=width), data, threads=threads)
             assert got == want, (threads, width)
-        seen.add(isinstance(want, tuple))
-    assert seen  # each size ran
 
 
 def test_an_infinite_loop_is_a_budget_fault_at_the_first_element_that_has_it() -> None:
