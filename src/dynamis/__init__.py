@@ -34,6 +34,7 @@ from .frontend.surface import (
     dot,
     element,
     f32,
+    f64,
     floor,
     fma,
     fract,
@@ -80,6 +81,7 @@ __all__ = [
     "Kernel",
     # value types and ports
     "f32",
+    "f64",
     "i32",
     "vec2",
     "vec3",

@@ -33,7 +33,12 @@ FLOATS = np.array(
     + [255.0, 16777217.0, -7.25, 2147483648.0],
     np.float32,
 )
-STORAGE = {Type.FLOAT: np.float32, Type.INT: np.int32, Type.BOOL: np.uint8}
+STORAGE = {
+    Type.FLOAT: np.float32,
+    Type.DOUBLE: np.float64,
+    Type.INT: np.int32,
+    Type.BOOL: np.uint8,
+}
 
 
 def example(name: str) -> dy.Kernel:

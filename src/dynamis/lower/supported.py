@@ -1,4 +1,5 @@
-"""What of the Kernel IR the cpu backend runs: maps over rows and grids of Floats, Ints and Bools.
+"""What of the Kernel IR the cpu backend runs: maps over rows and grids of Floats, Doubles, Ints and
+Bools.
 
 In: a module. Out: what it holds that this backend does not run yet, in words, or None. Every module
 is asked before it is lowered, so that what cannot be lowered is named instead of met half way.
@@ -25,7 +26,7 @@ class UnsupportedKernel(DynamisError, ValueError):
 
 # fmt: off
 _TYPES = frozenset((
-    Type.FLOAT, Type.INT, Type.BOOL, Type.VEC2, Type.VEC3, Type.VEC4,
+    Type.FLOAT, Type.DOUBLE, Type.INT, Type.BOOL, Type.VEC2, Type.VEC3, Type.VEC4,
     Type.IVEC2, Type.IVEC3, Type.IVEC4,
 ))
 _OPERATIONS = frozenset((
@@ -37,7 +38,7 @@ _I = Intrinsic
 _INTRINSICS = frozenset((
     _I.FLOOR, _I.CEIL, _I.ROUND, _I.TRUNC, _I.FRACT, _I.SIGN, _I.ABS, _I.SQRT, _I.MIN, _I.MAX,
     _I.CLAMP, _I.MIX, _I.STEP, _I.SMOOTHSTEP, _I.FMA, _I.ADD_WRAP, _I.SUB_WRAP, _I.MUL_WRAP,
-    _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_INT, _I.BITS, _I.FROM_BITS,
+    _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_DOUBLE, _I.TO_INT, _I.BITS, _I.FROM_BITS,
 ))
 # fmt: on
 

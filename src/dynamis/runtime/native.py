@@ -35,6 +35,7 @@ _BLOCK_WORK = 2**18
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_FLOATS = (Type.FLOAT, Type.DOUBLE)
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
 
@@ -96,9 +97,9 @@ class NativeKernel:
     ) -> Fault | None:
         """Fill ``outputs`` over a domain of ``extent``; the first fault, or None.
 
-        Arrays are contiguous and native-endian (float32, int32, uint8 for bool), NumPy order, and
-        no output shares memory with another array. ``progress(done, blocks)`` is called from the
-        calling thread. ``outputs`` are unspecified after a fault.
+        Arrays are contiguous and native-endian (float32, float64, int32, uint8 for bool), NumPy
+        order, and no output shares memory with another array. ``progress(done, blocks)`` is called
+        from the calling thread. ``outputs`` are unspecified after a fault.
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
@@ -230,7 +231,7 @@ def _operations(module: Module) -> int:
     for function in module.all_functions():
         for instruction in function.instructions():
             match instruction.op:
-                case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
+                case op.Binary(BinaryOp.REM) if instruction.ty.component in _FLOATS:
                     total += _REMAINDER * instruction.ty.lanes
                 case _:
                     total += instruction.ty.lanes
