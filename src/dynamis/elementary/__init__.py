@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .arithmetic import Arithmetic, Real
+from .circular import cos, sin, tan
 from .exponential import exp, exp2
+from .logarithm import log, log2
 from .numbers import NUMBERS
 
 __all__ = ["DOUBLE", "SINGLE", "Arithmetic", "Function", "on_numbers"]
@@ -22,6 +24,11 @@ Function = Callable[..., Real]
 SINGLE: Mapping[str, Function] = {
     "exp": exp,
     "exp2": exp2,
+    "log": log,
+    "log2": log2,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
 }
 """By name, the functions of f32."""
 

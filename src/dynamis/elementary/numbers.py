@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from ctypes import c_float
+from typing import Any
 
 from .arithmetic import Real, Truth, Word
 
@@ -119,7 +121,18 @@ class Numbers:
         return not a
 
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
-        return a if condition else b
+        chosen, other = (a, b) if condition else (b, a)
+        if isinstance(chosen, int) and isinstance(other, Integer):
+            return Integer(chosen, other.bits, other.signed)
+        return chosen
+
+    def branch(
+        self,
+        condition: Truth,
+        dear: Callable[[], tuple[Any, ...]],
+        usual: Callable[[], tuple[Any, ...]],
+    ) -> tuple[Any, ...]:
+        return dear() if condition else usual()
 
     def bits32(self, x: Real) -> Word:
         return Integer(_U32.unpack(_F32.pack(x))[0], 32, False)
@@ -133,23 +146,26 @@ class Numbers:
     def float64(self, word: Word) -> Real:
         return _F64.unpack(_U64.pack(word.value))[0]
 
-    def i32(self, word: Word) -> Word:
-        return Integer(word.value, 32, True)
+    def i32(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 32, True)
 
-    def u32(self, word: Word) -> Word:
-        return Integer(word.value, 32, False)
+    def u32(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 32, False)
 
-    def i64(self, word: Word) -> Word:
-        return Integer(word.value, 64, True)
+    def i64(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 64, True)
 
-    def u64(self, word: Word) -> Word:
-        return Integer(word.value, 64, False)
+    def u64(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 64, False)
+
+    def f64(self, x: float) -> Real:
+        return x
 
     def real(self, word: Word) -> Real:
         return float(word.value)
 
 
-def _plain(x: Real | Word) -> float | int:
+def _plain(x: Real | Word) -> Any:
     return x.value if isinstance(x, Integer) else x
 
 

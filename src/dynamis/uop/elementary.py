@@ -6,11 +6,14 @@ node of its value. Every op used is total, so the arms that are not taken may be
 
 from __future__ import annotations
 
-from dynamis.dtype import Number, float32, float64, int32, int64, uint32, uint64
+from collections.abc import Callable
+from typing import Any
+
+from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
 from dynamis.uop.errors import UopError
-from dynamis.uop.node import Uop, node, operand
+from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
 
 
@@ -42,6 +45,14 @@ class Nodes:
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
         return condition.where(a, b)
 
+    def branch(
+        self,
+        condition: Truth,
+        dear: Callable[[], tuple[Any, ...]],
+        usual: Callable[[], tuple[Any, ...]],
+    ) -> tuple[Any, ...]:
+        return tuple(self.where(condition, a, b) for a, b in zip(dear(), usual(), strict=True))
+
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)
 
@@ -54,20 +65,27 @@ class Nodes:
     def float64(self, word: Word) -> Real:
         return word.bitcast(float64)
 
-    def i32(self, word: Word) -> Word:
-        return word.cast(int32)
+    def i32(self, word: Word | int) -> Word:
+        return _word(word, int32)
 
-    def u32(self, word: Word) -> Word:
-        return word.cast(uint32)
+    def u32(self, word: Word | int) -> Word:
+        return _word(word, uint32)
 
-    def i64(self, word: Word) -> Word:
-        return word.cast(int64)
+    def i64(self, word: Word | int) -> Word:
+        return _word(word, int64)
 
-    def u64(self, word: Word) -> Word:
-        return word.cast(uint64)
+    def u64(self, word: Word | int) -> Word:
+        return _word(word, uint64)
+
+    def f64(self, x: float) -> Real:
+        return const_node(float64, x)
 
     def real(self, word: Word) -> Real:
         return word.cast(float64)
+
+
+def _word(word: Uop | int, dtype: Val) -> Uop:
+    return const_node(dtype, word) if isinstance(word, int) else word.cast(dtype)
 
 
 def _alike(*operands: Uop | Number) -> list[Uop]:
