@@ -27,7 +27,7 @@ _INSTEAD = {
     "print": "return the value as one more output, and print that",
     "len": "port.count for the elements of a port",
     "sum": "a for loop, or dy.dot(v, vec4(1.0))",
-    "pow": "x ** 2, with a literal exponent",
+    "pow": "x ** y, or dy.pow(x, y)",
     "divmod": "a // b and a % b",
     "range": "for i in range(n): a range stands only there",
     "isinstance": "",

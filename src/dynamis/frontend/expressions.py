@@ -60,8 +60,7 @@ _NO_LITERAL: dict[type, str] = {
 }
 # fmt: off
 LATER = frozenset([
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
-    "log", "log2", "pow", "popcount", "clz", "ctz", "rotl", "rotr", "mulhi", "umulhi",
+    "popcount", "clz", "ctz", "rotl", "rotr", "mulhi", "umulhi",
     "time", "clock", "pointer", "key",
 ])
 # fmt: on

@@ -22,13 +22,25 @@ from .source import unparse
 from .surface import KernelFunction
 from .values import FLOATS, IntLiteral, Operand, Typed, neighbour, spell
 
+_REALS = {
+    "sqrt": IntrinsicName.SQRT,
+    "fabs": IntrinsicName.ABS,
+    **{
+        name: IntrinsicName(name)
+        for name in (
+            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp",
+            "exp2", "log", "log2", "pow",
+        )
+    },
+}  # fmt: skip
+"""The functions of Python's math that take and give floats."""
+
 PYTHON_FUNCTIONS: dict[object, str] = {
     builtins.abs: "abs",
     builtins.min: "min",
     builtins.max: "max",
     builtins.round: "round",
-    math.sqrt: "sqrt",
-    math.fabs: "fabs",
+    **{getattr(math, name): name for name in _REALS},
     math.floor: "floor",
     math.ceil: "ceil",
     math.trunc: "trunc",
@@ -245,14 +257,12 @@ class Maths(Expressions):
             self.fail(
                 node.args[1], "round takes no count of digits in a kernel", hint="dy.round(x)"
             )
+        if name in _REALS:
+            return self._real_function(node, name, _REALS[name])
         (argument,) = self.bind(node, name, ("x",))
         operand = self.expression(argument)
         if name == "abs":
             return self.math(node, IntrinsicName.ABS, [operand], [argument])
-        if name in ("sqrt", "fabs"):
-            intrinsic = IntrinsicName.SQRT if name == "sqrt" else IntrinsicName.ABS
-            value = self._one_float(argument, operand, f"the argument of math.{name}")
-            return Typed(value.ty, self.intrinsic(node, intrinsic, value.ty, value.ref))
         if isinstance(operand, IntLiteral):
             return operand
         if isinstance(operand, Typed) and operand.ty == Type.INT:
@@ -265,6 +275,26 @@ class Maths(Expressions):
         """``operand`` as the f64 that it is, else as an f32."""
         own = neighbour([operand])
         return self.coerced(node, operand, own if own in FLOATS else Type.FLOAT, what)
+
+    def _real_function(self, node: ast.Call, name: str, op: IntrinsicName) -> Typed:
+        if name == "log" and len(node.args) == 2:
+            x, base = (unparse(a) for a in node.args)
+            self.fail(
+                node.args[1],
+                "log takes no base in a kernel",
+                found=unparse(node),
+                hint=f"dy.log({x}) / dy.log({base})",
+            )
+        arguments = self.bind(node, name, op.argument_names)
+        operands = self.in_order(node, arguments)
+        own = neighbour(operands)
+        ty = own if own in FLOATS else Type.FLOAT
+        what = f"the argument of math.{name}" if len(arguments) == 1 else f"math.{name}"
+        values = [
+            self.coerced(side, operand, ty, what)
+            for side, operand in zip(arguments, operands, strict=True)
+        ]
+        return Typed(ty, self.intrinsic(node, op, ty, *(v.ref for v in values)))
 
     def _python_extreme(self, node: ast.Call, name: str) -> Operand:
         if len(node.args) < 2:

@@ -382,19 +382,7 @@ class Operators(Builder):
         self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
     ) -> Operand:
         if not isinstance(exponent, IntLiteral) or not 0 <= exponent.value <= MAX_POWER:
-            x, y = (unparse(s) for s in sides)
-            hint = f"multiply it out; a general dy.pow({x}, {y}) is not in this version"
-            if y == "0.5":
-                hint = f"dy.sqrt({x})"
-            elif isinstance(base, IntLiteral) and base.value == 2:
-                hint = f"1 << {y}"
-            self.fail(
-                sides[1],
-                "** takes a literal exponent",
-                found=y,
-                expected=f"a whole number from 0 to {MAX_POWER}, written out",
-                hint=hint,
-            )
+            return self._general_power(node, base, exponent, sides)
         value = self.typed(sides[0], base)
         if value.ty == Type.BOOL:
             self.fail(sides[0], "** of a bool", found="bool", expected="a number or a vector",
@@ -409,6 +397,31 @@ class Operators(Builder):
             if bit == "1":
                 power = self.binary(node, BinaryOp.MUL, power, value.ref, value.ty)
         return Typed(value.ty, power)
+
+    def _general_power(
+        self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
+    ) -> Typed:
+        """A power of floats; whole numbers written out are floats beside floats."""
+        beside = next((x.ty for x in (base, exponent) if isinstance(x, Typed)), Type.INT)
+        left, right = (
+            self.typed(s, x, beside) for s, x in zip(sides, (base, exponent), strict=True)
+        )
+        ty = IntrinsicName.POW.result_type([left.ty, right.ty])
+        if ty is not None:
+            return Typed(ty, self.intrinsic(node, IntrinsicName.POW, ty, left.ref, right.ref))
+        if Type.FLOAT in (left.ty.component, right.ty.component):
+            self._mismatch(node, "**", left, right, sides)
+        x, y = (unparse(s) for s in sides)
+        hint = f"dy.pow({float_cast(left.ty)}({x}), {float_cast(right.ty)}({y}))"
+        if isinstance(base, IntLiteral) and base.value == 2:
+            hint = f"1 << {y}"
+        self.fail(
+            sides[1],
+            "** of whole numbers takes a literal exponent",
+            found=y,
+            expected=f"a whole number from 0 to {MAX_POWER}, written out",
+            hint=hint,
+        )
 
     def unary(self, node: Node, op: ast.unaryop, a: Operand, side: Node) -> Operand:
         """``-a``, ``+a``, ``~a`` or ``not a``; the sign of a literal is part of it."""

@@ -20,12 +20,13 @@ from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 NAMES = [
     "f32", "f64", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
     "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
-    "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot", "length", "normalize",
-    "cross", "distance", "div", "rem", "add_wrap", "sub_wrap", "mul_wrap", "ult", "udiv", "urem",
-    "ushr", "bits", "from_bits",
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
+    "log", "log2", "pow", "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot",
+    "length", "normalize", "cross", "distance", "div", "rem", "add_wrap", "sub_wrap",
+    "mul_wrap", "ult", "udiv", "urem", "ushr", "bits", "from_bits",
 ]
 # fmt: on
-BUILTINS = ("abs", "max", "min", "round")
+BUILTINS = ("abs", "max", "min", "pow", "round")
 """The names that are also those of Python's own functions."""
 
 __all__ = [name for name in NAMES if name not in BUILTINS]
@@ -300,6 +301,21 @@ fract = _intrinsic("fract")
 sign = _intrinsic("sign")
 abs = _intrinsic("abs")
 sqrt = _intrinsic("sqrt")
+sin = _intrinsic("sin")
+cos = _intrinsic("cos")
+tan = _intrinsic("tan")
+asin = _intrinsic("asin")
+acos = _intrinsic("acos")
+atan = _intrinsic("atan")
+atan2 = _intrinsic("atan2")
+sinh = _intrinsic("sinh")
+cosh = _intrinsic("cosh")
+tanh = _intrinsic("tanh")
+exp = _intrinsic("exp")
+exp2 = _intrinsic("exp2")
+log = _intrinsic("log")
+log2 = _intrinsic("log2")
+pow = _intrinsic("pow")
 min = _intrinsic("min")
 max = _intrinsic("max")
 clamp = _intrinsic("clamp")

@@ -34,7 +34,7 @@ def _around(value: int, error: int, scale: int) -> tuple[int, int, int]:
     return value - error, value + error, scale
 
 
-def _remembered(function: Callable[..., float]) -> Callable[..., float]:
+def remembered(function: Callable[..., float]) -> Callable[..., float]:
     """The function with its latest values kept; not at zeros, whose signs no key tells apart."""
     kept = lru_cache(maxsize=_CACHED)(function)
     return lambda *args: function(*args) if 0.0 in args else kept(*args)
@@ -45,8 +45,8 @@ class Elementary:
 
     def __init__(self, format: FloatFormat):
         self.format = format
-        for name in (*UNARY_NAMES, "atan2", "pow"):  # a kernel asks for the same values often
-            setattr(self, name, _remembered(getattr(self, name)))
+        for name in NAMES:  # a kernel asks for the same values often
+            setattr(self, name, remembered(getattr(self, name)))
 
     def _positive(self, enclose: Enclose) -> float:
         """The value nearest to a true value above zero."""
@@ -263,6 +263,7 @@ UNARY_NAMES = (
     "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
     "tanh",
 )  # fmt: skip
+NAMES = (*UNARY_NAMES, "atan2", "pow")
 
 
 def _mirrored(interval: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -10,11 +10,12 @@ innocuous?", 1995). f64 arithmetic is Python's own. Only ``fma`` needs exact rat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import c_float
 from fractions import Fraction
 
-from .elementary import DOUBLES, FLOATS, Elementary
+from .. import elementary
+from .elementary import DOUBLES, FLOATS, NAMES, Elementary, remembered
 from .float_format import DOUBLE, FLOAT, FloatFormat
 
 
@@ -24,14 +25,18 @@ def f32(x: float) -> float:
 
 
 class FloatArithmetic:
-    """The operations in one format; ``narrow`` rounds a double to it."""
+    """The operations in one format; ``narrow`` rounds a double to it, ``functions`` are its
+    elementary functions."""
 
     def __init__(
-        self, format: FloatFormat, narrow: Callable[[float], float], elementary: Elementary
+        self,
+        format: FloatFormat,
+        narrow: Callable[[float], float],
+        functions: Mapping[str, Callable[..., float]],
     ):
         self.format = format
         self.narrow = narrow
-        self.elementary = elementary
+        self.functions = functions
 
     def add(self, a: float, b: float) -> float:
         return self.narrow(a + b)
@@ -135,5 +140,18 @@ def _same(x: float) -> float:
     return x
 
 
-SINGLE = FloatArithmetic(FLOAT, f32, FLOATS)
-WIDE = FloatArithmetic(DOUBLE, _same, DOUBLES)
+def _functions(
+    written: Mapping[str, elementary.Function], reference: Elementary
+) -> dict[str, Callable[..., float]]:
+    """The elementary functions of a format: as they are ``written`` in ``dynamis.elementary``, and
+    by the reference those that are not. A kernel asks for the same values often."""
+    return {
+        name: remembered(elementary.on_numbers(written[name]))
+        if name in written
+        else getattr(reference, name)
+        for name in NAMES
+    }
+
+
+SINGLE = FloatArithmetic(FLOAT, f32, _functions(elementary.SINGLE, FLOATS))
+WIDE = FloatArithmetic(DOUBLE, _same, _functions(elementary.DOUBLE, DOUBLES))

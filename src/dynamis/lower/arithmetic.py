@@ -15,6 +15,7 @@ from ..kernel.fault import FaultKind
 from ..kernel.tables import BinaryOp, Intrinsic, UnaryOp
 from ..kernel.types import Type
 from ..uop import Op, Ops, Uop, alu_binary, alu_ternary, alu_unary, bitcast, cast, const_of_dtype
+from ..uop.elementary import expanded
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 DTYPES = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: bool_}
@@ -255,7 +256,7 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
         case Intrinsic.FROM_BITS:
             return bitcast(src=x, dtype=float32)
         case _:
-            raise AssertionError(f"{name.value}: supported.py refuses what is not lowered here")
+            return expanded(name.value, *args)
 
 
 def fits(low: int, high: int) -> bool:

@@ -7,6 +7,7 @@ is asked before it is lowered, so that what cannot be lowered is named instead o
 
 from __future__ import annotations
 
+from ..elementary import SINGLE
 from ..errors import DynamisError
 from ..kernel import op as ir
 from ..kernel.module import Mode, Module, PortType, Shape
@@ -39,6 +40,7 @@ _INTRINSICS = frozenset((
     _I.FLOOR, _I.CEIL, _I.ROUND, _I.TRUNC, _I.FRACT, _I.SIGN, _I.ABS, _I.SQRT, _I.MIN, _I.MAX,
     _I.CLAMP, _I.MIX, _I.STEP, _I.SMOOTHSTEP, _I.FMA, _I.ADD_WRAP, _I.SUB_WRAP, _I.MUL_WRAP,
     _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_DOUBLE, _I.TO_INT, _I.BITS, _I.FROM_BITS,
+    *(_I(name) for name in SINGLE),
 ))
 # fmt: on
 

@@ -1,0 +1,41 @@
+"""The elementary functions, each written once, in exact operations (``arithmetic.py``).
+
+``SINGLE`` has those of f32, whose result is the f32 nearest to the true value; ``DOUBLE`` those of
+f64, below 1 ulp. A function takes an ``Arithmetic`` and its arguments, so one source gives the
+interpreter its numbers (``on_numbers``) and native code its instructions: the words agree
+because nothing in them is computed twice in two ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .arithmetic import Arithmetic, Real
+from .circular import cos, sin, tan
+from .exponential import exp, exp2
+from .logarithm import log, log2
+from .numbers import NUMBERS
+
+__all__ = ["DOUBLE", "SINGLE", "Arithmetic", "Function", "on_numbers"]
+
+Function = Callable[..., Real]
+"""A function of an Arithmetic and one or two Reals."""
+
+SINGLE: Mapping[str, Function] = {
+    "exp": exp,
+    "exp2": exp2,
+    "log": log,
+    "log2": log2,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+}
+"""By name, the functions of f32."""
+
+DOUBLE: Mapping[str, Function] = {}
+"""By name, the functions of f64."""
+
+
+def on_numbers(function: Function) -> Callable[..., float]:
+    """The function on Python floats."""
+    return lambda *args: function(NUMBERS, *args)
