@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from . import double
 from .arithmetic import Arithmetic, Real
 from .circular import cos, sin, tan
 from .exponential import exp, exp2
@@ -32,7 +33,7 @@ SINGLE: Mapping[str, Function] = {
 }
 """By name, the functions of f32."""
 
-DOUBLE: Mapping[str, Function] = {}
+DOUBLE: Mapping[str, Function] = {name: getattr(double, name) for name in double.__all__}
 """By name, the functions of f64."""
 
 

@@ -184,4 +184,4 @@ def fma(a: float, b: float, c: float) -> float:
     try:
         return n / (d * cd)
     except OverflowError:
-        return math.copysign(math.inf, n)
+        return math.inf if n > 0 else -math.inf

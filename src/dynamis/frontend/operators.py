@@ -402,14 +402,14 @@ class Operators(Builder):
         self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
     ) -> Typed:
         """A power of floats; whole numbers written out are floats beside floats."""
-        beside = next((x.ty for x in (base, exponent) if isinstance(x, Typed)), Type.INT)
+        beside = neighbour((base, exponent))
         left, right = (
             self.typed(s, x, beside) for s, x in zip(sides, (base, exponent), strict=True)
         )
         ty = IntrinsicName.POW.result_type([left.ty, right.ty])
         if ty is not None:
             return Typed(ty, self.intrinsic(node, IntrinsicName.POW, ty, left.ref, right.ref))
-        if Type.FLOAT in (left.ty.component, right.ty.component):
+        if not {*FLOATS}.isdisjoint((left.ty.component, right.ty.component)):
             self._mismatch(node, "**", left, right, sides)
         x, y = (unparse(s) for s in sides)
         hint = f"dy.pow({float_cast(left.ty)}({x}), {float_cast(right.ty)}({y}))"
