@@ -52,7 +52,7 @@ class Arithmetic(Protocol):
         """Whether ``a`` is false."""
 
     def where(self, condition: Truth, a: Any, b: Any) -> Any:
-        """``a`` where the condition holds, else ``b``; both of one kind. Both are evaluated."""
+        """``a`` where the condition holds, else ``b``; both of one kind. Both are computed."""
 
     def branch(
         self,
