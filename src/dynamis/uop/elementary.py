@@ -48,6 +48,8 @@ class Nodes:
         return a.logical_not()
 
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
+        if not isinstance(a, Uop) and not isinstance(b, Uop):
+            a = const_node(float64, a)
         return with_tag(SELECT, condition.where(a, b))
 
     def branch(
