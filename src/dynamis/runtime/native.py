@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
+from ..elementary import SINGLE
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.fault import Fault
@@ -39,6 +40,8 @@ _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
+_ELEMENTARY = 40
+"""The same for an elementary function."""
 
 Array = NDArray[Any]
 
@@ -239,6 +242,8 @@ def _operations(module: Module) -> int:
             match instruction.op:
                 case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
                     total += _REMAINDER * instruction.ty.lanes
+                case op.Intrinsic(intrinsic) if intrinsic.value in SINGLE:
+                    total += _ELEMENTARY * instruction.ty.lanes
                 case _:
                     total += instruction.ty.lanes
     return total
