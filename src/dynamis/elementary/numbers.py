@@ -172,15 +172,33 @@ def _plain(x: Real | Word) -> Any:
 NUMBERS = Numbers()
 
 
+_SPLIT = 2.0**27 + 1.0
+_LEAST, _MOST = 2.0**-900, 2.0**900
+
+
 def fma(a: float, b: float, c: float) -> float:
-    """a*b + c in f64, rounded once: of exact integers, for a quotient of ints is rounded once."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return a * b + c if math.isfinite(c) or not (math.isfinite(a) and math.isfinite(b)) else c
+    """a*b + c in f64, rounded once.
+
+    The product is the sum of two floats (Dekker, 1971), and ``math.fsum`` rounds a sum once."""
+    p = a * b
+    if _LEAST < abs(p) < _MOST and abs(a) < _MOST and abs(b) < _MOST and abs(c) < _MOST:
+        t = _SPLIT * a
+        high = t - (t - a)
+        low = a - high
+        t = _SPLIT * b
+        upper = t - (t - b)
+        lower = b - upper
+        return math.fsum((p, ((high * upper - p) + high * lower + low * upper) + low * lower, c))
+    if not (math.isfinite(a) and math.isfinite(b)) or a == 0.0 or b == 0.0:
+        return p + c
+    return _exact_fma(a, b, c) if math.isfinite(c) else c
+
+
+def _exact_fma(a: float, b: float, c: float) -> float:
+    """The same of any finite numbers but 0 times something: a quotient of ints is rounded once."""
     (an, ad), (bn, bd), (cn, cd) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
     d = ad * bd
     n = an * bn * cd + cn * d
-    if n == 0:  # the IEEE sign of a zero sum: of zeros, theirs where they agree
-        return a * b + c if a == 0.0 or b == 0.0 else 0.0
     try:
         return n / (d * cd)
     except OverflowError:

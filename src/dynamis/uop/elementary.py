@@ -7,14 +7,19 @@ node of its value. Every op used is total, so the arms that are not taken may be
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
+from dynamis.uop.build import with_tag
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
+
+SELECT: Final = "select"
+"""The tag of a WHERE whose arms both stay computed. Any other may become a branch when an arm is
+dear, and a function that ends in the choice of its usual value must not stand in a branch."""
 
 
 class Nodes:
@@ -43,7 +48,9 @@ class Nodes:
         return a.logical_not()
 
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
-        return condition.where(a, b)
+        if not isinstance(a, Uop) and not isinstance(b, Uop):
+            a = const_node(float64, a)
+        return with_tag(SELECT, condition.where(a, b))
 
     def branch(
         self,
@@ -51,7 +58,7 @@ class Nodes:
         dear: Callable[[], tuple[Any, ...]],
         usual: Callable[[], tuple[Any, ...]],
     ) -> tuple[Any, ...]:
-        return tuple(self.where(condition, a, b) for a, b in zip(dear(), usual(), strict=True))
+        return tuple(condition.where(a, b) for a, b in zip(dear(), usual(), strict=True))
 
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)
