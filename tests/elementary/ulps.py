@@ -160,7 +160,7 @@ def true_value(name: str, *args: float) -> mpfr:
 
 
 def error(name: str, given: float, *args: float) -> float:
-    """How far ``given`` is from the true value, in ulp."""
+    """How far ``given`` is from the true value, in ulp; in a context like ``wide()``."""
     true = true_value(name, *args)
     if gmpy2.is_nan(true) or math.isnan(given):
         return 0.0 if gmpy2.is_nan(true) and math.isnan(given) else math.inf
@@ -185,7 +185,7 @@ def measure(name: str, count: int, seed: int = SEED, width: int = 8) -> Report:
     args = arguments(name, count, seed)
     found = applied(name, width)(*args)
     worst, where = -1.0, 0
-    with _context():
+    with wide():
         columns: Iterable[tuple[float, ...]] = zip(*(a.tolist() for a in args), strict=True)
         for k, (given, values) in enumerate(zip(found.tolist(), columns, strict=True)):
             e = error(name, given, *values)
@@ -195,9 +195,9 @@ def measure(name: str, count: int, seed: int = SEED, width: int = 8) -> Report:
     return Report(name, found.size, worst, at, time.perf_counter() - started)
 
 
-def _context() -> gmpy2.context:
-    wide = 2**40
-    return gmpy2.context(precision=PRECISION, emin=-wide, emax=wide)
+def wide() -> gmpy2.context:
+    """The context that ``error`` needs: PRECISION bits, exponents that never overflow."""
+    return gmpy2.context(precision=PRECISION, emin=-(2**40), emax=2**40)
 
 
 def main() -> int:

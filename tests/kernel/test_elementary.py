@@ -13,8 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dynamis.elementary import DOUBLE
 from dynamis.kernel.elementary import DOUBLES, FLOATS, UNARY_NAMES, Elementary
-from dynamis.kernel.types import bits_double, bits_float, double_bits, float_bits
+from dynamis.kernel.tables import Intrinsic
+from dynamis.kernel.types import Type, bits_double, bits_float, bits_number, double_bits, float_bits
+from tests.elementary import ulps
+from tests.kernel.cases import load
 
 SINGLE = gmpy2.context(precision=24, emin=-148, emax=128, subnormalize=True)
 WIDE = gmpy2.context(precision=53, emin=-1073, emax=1024, subnormalize=True)
@@ -104,3 +108,19 @@ def test_angles_past_any_table_are_reduced_exactly() -> None:
     assert FLOATS.sin(huge) == mpfr(SINGLE, "sin", huge)
     worst = 6381956970095103.0 * 2.0**797  # the double nearest to a multiple of pi/2
     assert DOUBLES.cos(worst) == mpfr(WIDE, "cos", worst)
+
+
+def test_the_written_words_of_doubles_are_below_one_ulp() -> None:
+    cases = [
+        case
+        for case in load()
+        if case.ty == Type.DOUBLE
+        and isinstance(case.operation, Intrinsic)
+        and case.operation.value in DOUBLE
+    ]
+    assert len(cases) > 2000
+    with ulps.wide():
+        for case in cases:
+            args = [float(x) for x in case.operands]
+            word = float(bits_number(Type.DOUBLE, int(case.expected)))
+            assert ulps.error(case.operation.value, word, *args) < 1.0, case

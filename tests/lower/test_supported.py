@@ -49,7 +49,12 @@ def test_every_sample_of_the_whole_ir_is_refused_by_name(made: Module) -> None:
             "Long values",
             module("%0: Long = const Long(0)\n%1: Float = const 0.0\nreturn %1"),
         ),
-        ("the intrinsic sin", module(f"{ZERO[:22]}%1: Float = sin(%0)\nreturn %1")),
+        (
+            "the intrinsic popcount",
+            module(
+                "%0: Int = const 7\n%1: Int = popcount(%0)\n%2: Float = to_float(%1)\nreturn %2"
+            ),
+        ),
         ("the operation Part", module("%0: Float = part 0\nreturn %0")),
         ("Long values", module(ZERO, functions=("f(Long) { " + ZERO + " }",))),
     ],

@@ -15,7 +15,7 @@ from ctypes import c_float
 from fractions import Fraction
 
 from .. import elementary
-from .elementary import DOUBLES, FLOATS, NAMES, Elementary, remembered
+from .elementary import FLOATS, NAMES, Elementary, remembered
 from .float_format import DOUBLE, FLOAT, FloatFormat
 
 
@@ -154,4 +154,8 @@ def _functions(
 
 
 SINGLE = FloatArithmetic(FLOAT, f32, _functions(elementary.SINGLE, FLOATS))
-WIDE = FloatArithmetic(DOUBLE, _same, _functions(elementary.DOUBLE, DOUBLES))
+WIDE = FloatArithmetic(
+    DOUBLE,
+    _same,
+    {name: remembered(elementary.on_numbers(elementary.DOUBLE[name])) for name in NAMES},
+)

@@ -1,8 +1,9 @@
 """How many elements of a kernel run side by side, where the caller does not say.
 
 In: a module and the machine. Out: one of ``codegen.WIDTHS``: the lanes of the machine's vectors
-times the vectors in flight. Latency-bound loops want enough vectors to hide their chains and few
-enough for their carried words to stay in registers; each further vector is more text to compile.
+(of 64 bits where the kernel computes on Doubles) times the vectors in flight. Latency-bound loops
+want enough vectors to hide their chains and few enough for their carried words to stay in
+registers; each further vector is more text to compile.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 
 from ..kernel import Module, op
 from ..kernel.module import Block, all_instructions
+from ..kernel.types import Type
 from ..render import Machine
 
 _SHORT = 32
@@ -35,7 +37,8 @@ def preferred_width(module: Module, machine: Machine) -> int:
         copies = 4 if roomy and all(_is_short(loop) for loop in loops) else 2
     else:
         copies = 2 if roomy else 4
-    return copies * machine.vector_bytes // 4
+    doubles = any(i.ty == Type.DOUBLE for f in functions for i in f.instructions())
+    return copies * machine.vector_bytes // (8 if doubles else 4)
 
 
 def _is_short(loop: op.Loop) -> bool:
