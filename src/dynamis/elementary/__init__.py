@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from .arcs import acos, asin
+from .arctangent import atan, atan2
 from .arithmetic import Arithmetic, Real
 from .exponential import exp, exp2
+from .hyperbolic import cosh, sinh, tanh
 from .numbers import NUMBERS
+from .power import pow
 
 __all__ = ["DOUBLE", "SINGLE", "Arithmetic", "Function", "on_numbers"]
 
@@ -20,8 +24,16 @@ Function = Callable[..., Real]
 """A function of an Arithmetic and one or two Reals."""
 
 SINGLE: Mapping[str, Function] = {
+    "acos": acos,
+    "asin": asin,
+    "atan": atan,
+    "atan2": atan2,
+    "cosh": cosh,
     "exp": exp,
     "exp2": exp2,
+    "pow": pow,
+    "sinh": sinh,
+    "tanh": tanh,
 }
 """By name, the functions of f32."""
 

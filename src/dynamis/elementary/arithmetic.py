@@ -19,7 +19,7 @@ all the same. There is no ``if`` on a value, only ``where``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 Real: TypeAlias = Any
@@ -52,8 +52,12 @@ class Arithmetic(Protocol):
         """Whether ``a`` is false."""
 
     def where(self, condition: Truth, a: Any, b: Any) -> Any:
-        """``a`` where the condition holds, else ``b``; both of one kind. Both are evaluated, but
-        compiled code jumps over an arm of many operations that no lane needs."""
+        """``a`` where the condition holds, else ``b``; both of one kind, an f64 if both are Python
+        floats. Both are evaluated, but compiled code jumps over an arm of many operations that no lane needs."""
+
+    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
+        """``where(condition, dear(), cheap)``, for a condition that seldom holds: on numbers the
+        dear arm is evaluated only where it does."""
 
     def bits32(self, x: Real) -> Word:
         """The u32 that is an f32's pattern."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from ctypes import c_float
 
 from .arithmetic import Real, Truth, Word
@@ -121,6 +122,9 @@ class Numbers:
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
         return a if condition else b
 
+    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
+        return dear() if condition else cheap
+
     def bits32(self, x: Real) -> Word:
         return Integer(_U32.unpack(_F32.pack(x))[0], 32, False)
 
@@ -168,4 +172,4 @@ def fma(a: float, b: float, c: float) -> float:
     try:
         return n / (d * cd)
     except OverflowError:
-        return math.copysign(math.inf, n)
+        return math.inf if n > 0 else -math.inf

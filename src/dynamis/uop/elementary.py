@@ -6,11 +6,13 @@ node of its value. Every op used is total, so the arms that are not taken may be
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dynamis.dtype import Number, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
 from dynamis.uop.errors import UopError
-from dynamis.uop.node import Uop, node, operand
+from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
 
 
@@ -40,7 +42,12 @@ class Nodes:
         return a.logical_not()
 
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
+        if not isinstance(a, Uop) and not isinstance(b, Uop):
+            a = const_node(float64, a)
         return condition.where(a, b)
+
+    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
+        return self.where(condition, dear(), cheap)
 
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)
