@@ -44,18 +44,23 @@ def quotient(m: Arithmetic, a: Real, b: Real) -> Pair:
 
 
 def pair_horner(
-    m: Arithmetic, x: Pair, tail: Real, coefficients: Sequence[tuple[float, float]]
+    m: Arithmetic,
+    x: tuple[Real, Real | None],
+    tail: Real,
+    coefficients: Sequence[tuple[float, float]],
 ) -> Pair:
     """c0 + x*(c1 + x*(… + x*tail)), for steps in which each sum is near its coefficient: then
-    c - fma(x, p, c) is exact, and so is nearly what the fma lost."""
+    c - fma(x, p, c) is exact, and what the fma lost is known to an f64. A low part of x may be
+    None for zero."""
     high, low = tail, None
     for c, c_low in reversed(coefficients):
         total = m.fma(x[0], high, c)
-        error = m.fma(x[1], high, m.fma(x[0], high, c - total))
+        error = m.fma(x[0], high, c - total)
         if low is not None:
             error = m.fma(x[0], low, error)
+        if x[1] is not None:
+            error = m.fma(x[1], high, error)
         high, low = total, error + c_low
-    assert low is not None, "a polynomial has a coefficient"
     return high, low
 
 

@@ -95,8 +95,7 @@ def pow(m: Arithmetic, x: Real, y: Real) -> Real:
 
 def _exp2(m: Arithmetic, p: Real) -> Real:
     """2**p in f64, for p outside ±200 what rounds to infinity or zero."""
-    p = m.where(p > _END, _END, p)
-    p = m.where(p < -_END, -_END, p)
+    p = _clamped(m, p)
     shifted = p + _SHIFT
     return horner(m, p - (shifted - _SHIFT), _EXP2) * m.float64(m.bits64(shifted) << 52)
 
@@ -114,21 +113,32 @@ def _of_negative(m: Arithmetic, size: Real, y: Real, power: Real) -> Real:
 
 
 def _accurate(m: Arithmetic, size: Real, y: Real) -> Real:
-    """size**y of any f32 that is not negative and any f64 that is an f32."""
-    power, exponent = _log2_times(m, m.wide(size), y)
-    inside = (exponent < _END) & (exponent > -_END) & (size > 0.0) & (size < math.inf)
-    edge = m.where((size > 1.0) ^ (y < 0.0), math.inf, 0.0)
-    value = m.where(inside, power, edge)
-    value = m.where(m.eq(size, size) & m.eq(y, y), value, math.nan)
-    return m.narrow(m.where(m.eq(size, 1.0) | m.eq(y, 0.0), 1.0, value))
+    """size**y as an f32, of any f32 that is not negative and any f64 that is an f32.
+
+    The special cases replace the exponent, not the value: one arm of code is one branch, and a
+    choice around it would be one more."""
+    log2 = _log2_pair(m, m.wide(size))
+    exponent = y * log2[0]
+    rest = m.fma(y, log2[1], m.fma(y, log2[0], -exponent))
+    rest = m.where((rest < 1.0) & (rest > -1.0), rest, 0.0)  # of infinities it is NaN
+    ends = m.eq(size, 0.0) | m.eq(size, math.inf)
+    exponent = m.where(ends, m.where((size > 1.0) ^ (y < 0.0), _END, -_END), exponent)
+    exponent = m.where(m.eq(size, size) & m.eq(y, y), exponent, math.nan)
+    exponent = m.where(m.eq(size, 1.0) | m.eq(y, 0.0), 0.0, exponent)
+    return m.narrow(_exp2_pair(m, _clamped(m, exponent), rest))
 
 
-def _log2_times(m: Arithmetic, x: Real, y: Real) -> tuple[Real, Real]:
-    """x**y, for 0 < x < inf and a power that is no further than 2**±200, as the f64 that rounds to
-    an f32 as the power does; and y * log2 x.
+def _clamped(m: Arithmetic, exponent: Real) -> Real:
+    """``exponent`` within ±_END, NaN kept."""
+    exponent = m.where(exponent > _END, _END, exponent)
+    return m.where(exponent < -_END, -_END, exponent)
+
+
+def _log2_pair(m: Arithmetic, x: Real) -> Pair:
+    """log2 x, for 0 < x < inf.
 
     With c, a multiple of 1/8 near 1/m: log2 m = log2(c m) - log2 c, where c m - 1 and c m + 1 are
-    exact. 2**r is the sixteenth power of 2**(r/16)."""
+    exact."""
     bits = m.bits64(x)
     moved = bits + ((_BIAS << 52) - _SQRT_HALF_64)
     significand = m.float64(bits - (moved & (0xFFF << 52)) + (_BIAS << 52))
@@ -136,23 +146,25 @@ def _log2_times(m: Arithmetic, x: Real, y: Real) -> tuple[Real, Real]:
     for end, *entry in _TABLE:
         here = significand < end
         c, high, low = (m.where(here, a, b) for a, b in zip(entry, (c, high, low), strict=True))
-    whole = ordered_sum(m.real(m.i32(moved >> 52) - _BIAS), high)
+    whole, error = ordered_sum(m.real(m.i32(moved >> 52) - _BIAS), high)
     s = quotient(m, m.fma(significand, c, -1.0), m.fma(significand, c, 1.0))
     u = squared(m, s)
     series = pair_horner(m, u, horner(m, u[0], _LOG2_TAIL), _LOG2_PAIRS)
-    log2 = added((whole[0], whole[1] + low), multiplied(m, s, series))
-    exponent = y * log2[0]
-    rest = m.fma(y, log2[1], m.fma(y, log2[0], -exponent))
+    return added((whole, error + low), multiplied(m, s, series))
+
+
+def _exp2_pair(m: Arithmetic, exponent: Real, rest: Real) -> Real:
+    """2**(exponent + rest), for |exponent| <= 200 and |rest| <= 1, as the f64 that rounds to an f32
+    as it does. 2**r is the sixteenth power of 2**(r/16)."""
     shifted = exponent + _SHIFT
-    r = ordered_sum(exponent - (shifted - _SHIFT), rest)
-    series = pair_horner(m, (r[0], 0.0), horner(m, r[0], _EXP2_TAIL), _EXP2_PAIRS)
-    product = r[0] * series[0]
-    error = m.fma(r[0], series[1], m.fma(r[0], series[0], -product))
-    root = ordered_sum(1.0, product)
-    root = root[0], m.fma(r[1] * _EXP2_PAIRS[0][0], root[0], root[1] + error)
+    r, r_low = ordered_sum(exponent - (shifted - _SHIFT), rest)
+    high, low = pair_horner(m, (r, None), horner(m, r, _EXP2_TAIL), _EXP2_PAIRS)
+    product = r * high
+    error = m.fma(r, low, m.fma(r, high, -product))
+    high, low = ordered_sum(1.0, product)
+    root = high, m.fma(r_low * _EXP2_PAIRS[0][0], high, low + error)
     for _ in range(4):
         root = squared(m, root)
-    value = ordered_sum(*root)
-    tie = m.where(value[1] < 0.0, -value[1], value[1]) < value[0] * _TIE
-    value = value[0], m.where(tie, 0.0, value[1])
-    return to_odd(m, value) * m.float64(m.bits64(shifted) << 52), exponent
+    high, low = ordered_sum(*root)
+    tie = m.where(low < 0.0, -low, low) < high * _TIE
+    return to_odd(m, (high, m.where(tie, 0.0, low))) * m.float64(m.bits64(shifted) << 52)
