@@ -1,8 +1,8 @@
 """asin and acos of an f32, correctly rounded.
 
-With a = |x|: below a = 1/2, asin a is a + a**3 P(a*a); from there, asin a = pi/2 - 2 asin sqrt((1 - a)/2),
-whose argument is at most 1/2 again, and 1 - a is exact. (After Muller, *Elementary Functions*, 3rd
-ed., 11.3.) Outside [-1, 1] the root makes the NaN.
+With a = |x|: below a = 1/2, asin a is a + a**3 P(a*a); from there it is pi/2 - 2 asin s with
+s = sqrt((1 - a)/2), at most 1/2 again, and 1 - a is exact. Outside [-1, 1] the root makes the NaN.
+(The reduction is Cody and Waite's, *Software Manual for the Elementary Functions*, chapter 10.)
 
 The f64 values are good to about 2**-47 (acos) and 2**-51; the polynomials are minimax, with last
 bits that leave no f32 but one on the wrong side of the middle of two f32 (``tests/elementary``).

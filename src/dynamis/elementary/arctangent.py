@@ -9,16 +9,16 @@ leave no f32 whose arc tangent is on the wrong side of the middle of two f32.
 
 That can be shown of one argument, not of 2**64 pairs: atan2 tests whether its error bound could
 change the rounding, and such pairs (one of 2**22) are evaluated once more, to 2**-97. The closest
-call among all pairs is expected near 2**-80, for a middle of two f32 is 2**-25 away at most and
-there are about 2**54 quotients; a tie there is only in the subnormal range, where the arc tangent
-is less than the quotient. So is the slow path for zeros and infinities, whose quotient is no number.
+call among all pairs is expected near 2**-80: a middle of two f32 is 2**-25 away at most, and there
+are about 2**54 quotients. No angle but 0 is a middle itself. Two zeros or infinities, whose
+quotient is no number, take the slow path as well.
 """
 
 from __future__ import annotations
 
 import math
 
-from .arithmetic import SHIFT, Arithmetic, Real, copysign, horner, magnitude
+from .arithmetic import SHIFT, Arithmetic, Real, Truth, copysign, horner, magnitude
 from .double_double import Pair, added, multiplied, pair_horner, quotient, squared, to_odd
 
 # fmt: off
@@ -31,7 +31,7 @@ _ATAN = (
 _LOW, _HIGH = 0.4140625, 2.4140625
 """The quotients from which the second and the third form are taken: near sqrt(2) ∓ 1."""
 _ERROR = 2.0**-49
-"""A bound of the relative error: 2**-49.8 of the polynomial, the rest of rounding."""
+"""A bound of the relative error: 2**-49.8 of the polynomial, and four roundings of 2**-53."""
 
 
 def atan(m: Arithmetic, x: Real) -> Real:
@@ -57,7 +57,8 @@ def atan2(m: Arithmetic, y: Real, x: Real) -> Real:
     value = m.where(left, math.pi - base, base) + arc
     above, below = m.narrow(m.fma(value, _ERROR, value)), m.narrow(m.fma(value, -_ERROR, value))
     unsure = m.not_(m.eq(above, below))  # NaN too
-    return copysign(m, m.branch(unsure, lambda: _accurate(m, n, d, left), above), y)
+    accurate = m.branch(unsure, lambda: m.narrow(to_odd(m, _angle(m, n, d, left))), above)
+    return copysign(m, accurate, y)
 
 
 def _arc(m: Arithmetic, t: Real) -> Real:
@@ -83,13 +84,13 @@ _TAIL = (
     -0.051707632174816276,
 )
 # fmt: on
-"""(atan t - t) / t**3 in powers of t*t <= 2**-8, to 2**-103 of atan t; pairs as far as they matter."""
+"""(atan t - t) / t**3 in powers of t*t <= 2**-8, to 2**-103 of atan t; pairs where they matter."""
 _PI = math.pi, 1.2246467991473532e-16
 _HALF_PI = math.pi / 2, 6.123233995736766e-17
 
 
-def _accurate(m: Arithmetic, n: Real, d: Real, left: Real) -> Real:
-    """atan2 of |y| = n and |x| = d, which may be zeros, infinities and NaN, as an f32.
+def _angle(m: Arithmetic, n: Real, d: Real, left: Truth) -> Pair:
+    """atan2 of |y| = n and |x| = d, which may be zeros, infinities and NaN, to 2**-97.
 
     With a = n/d or its inverse, at most 1, and c the multiple of 1/8 near it, atan a is atan c +
     atan((a - c)/(1 + a c)); numerator and denominator, times n or d, are exact in f64."""
@@ -115,4 +116,4 @@ def _accurate(m: Arithmetic, n: Real, d: Real, left: Real) -> Real:
     )
     turned = steep ^ left
     signed = m.where(turned, -arc[0], arc[0]), m.where(turned, -arc[1], arc[1])
-    return m.narrow(to_odd(m, added(base, signed)))
+    return added(base, signed)

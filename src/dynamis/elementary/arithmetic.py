@@ -53,7 +53,8 @@ class Arithmetic(Protocol):
 
     def where(self, condition: Truth, a: Any, b: Any) -> Any:
         """``a`` where the condition holds, else ``b``; both of one kind, an f64 if both are Python
-        floats. Both are evaluated, but compiled code jumps over an arm of many operations that no lane needs."""
+        floats. Both are evaluated, but compiled code jumps over an arm of many operations that no
+        lane needs."""
 
     def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
         """``where(condition, dear(), cheap)``, for a condition that seldom holds: on numbers the

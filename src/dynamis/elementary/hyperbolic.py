@@ -1,14 +1,14 @@
 """sinh, cosh and tanh of an f32, correctly rounded.
 
-|x| is split into k ln 2 + r with a whole k and |r| <= ln 2 / 2. With S = sinh r and C = cosh r, from
-polynomials in r*r, and q = 2**-k:
+|x| is split into k ln 2 + r with a whole k and |r| <= ln 2 / 2. With S = sinh r and C = cosh r,
+from polynomials in r*r, and q = 2**-k:
 
     2 sinh |x| = (1/q - q) C + (1/q + q) S      2 cosh |x| = (1/q + q) C + (1/q - q) S
 
 so nothing cancels where x is small (k = 0 leaves S), and no exponential has to be inverted. tanh is
-their quotient, times q above and below. (After Muller, *Elementary Functions*, 3rd ed., 11.1.)
+their quotient, times q above and below.
 
-The f64 values are good to about 2**-49; the polynomials are minimax, with last bits that leave no
+The f64 values are good to about 2**-48; the polynomials are minimax, with last bits that leave no
 f32 but one on the wrong side of the middle of two f32 (``tests/elementary``).
 """
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import SHIFT, Arithmetic, Real, Truth, horner, magnitude
+from .arithmetic import SHIFT, Arithmetic, Real, horner, magnitude
 from .double_double import (
     Pair,
     added,
@@ -33,6 +33,7 @@ _SHIFT = SHIFT + _BIAS
 _END = 200.0
 """2**±200 rounds to infinity and zero."""
 _ERROR = 2.0**-43
+"""A bound of the relative error: 150 ln 2 times the 2**-50.5 of y log2 x, and 2**-46 of _EXP2."""
 _TIE = 2.0**-95
 """Up to this distance from the middle of two f32 a power is that middle."""
 # fmt: off
@@ -65,8 +66,9 @@ _LOG2_TAIL = 0.22195308319024984, 0.1923593545610327, 0.16972241363064472, 0.153
 """The series of _LOG2 for |s| < 0.0457, to 2**-112; pairs as far as they matter."""
 _EXP2_PAIRS = (
     (0.04332169878499658, 1.4494042586539372e-18), (0.0009383847928089872, -3.708566895678862e-20),
-    (1.3550807779497457e-05, -7.729058325975499e-22), (1.467610032291943e-07, 4.321915440712954e-24),
-    (1.2715871950558131e-09, 1.328211830100761e-26), (9.18121957384444e-12, 8.017638477717027e-28),
+    (1.3550807779497457e-05, -7.729058325975499e-22),
+    (1.467610032291943e-07, 4.321915440712954e-24), (1.2715871950558131e-09, 1.328211830100761e-26),
+    (9.18121957384444e-12, 8.017638477717027e-28),
 )
 _EXP2_TAIL = (
     5.682086126528622e-14, 3.076970295391711e-16, 1.4811064478589892e-18, 6.4164674603353406e-21,
@@ -113,7 +115,14 @@ def _of_negative(m: Arithmetic, size: Real, y: Real, power: Real) -> Real:
 
 
 def _accurate(m: Arithmetic, size: Real, y: Real) -> Real:
-    """size**y as an f32, of any f32 that is not negative and any f64 that is an f32.
+    """size**y as an f32, of any f32 that is not negative and any f64 that is an f32."""
+    (high, low), scale = _pair(m, size, y)
+    tie = m.where(low < 0.0, -low, low) < high * _TIE
+    return m.narrow(to_odd(m, (high, m.where(tie, 0.0, low))) * scale)
+
+
+def _pair(m: Arithmetic, size: Real, y: Real) -> tuple[Pair, Real]:
+    """size**y to 2**-97, as a pair near 1 times a power of two.
 
     The special cases replace the exponent, not the value: one arm of code is one branch, and a
     choice around it would be one more."""
@@ -125,7 +134,7 @@ def _accurate(m: Arithmetic, size: Real, y: Real) -> Real:
     exponent = m.where(ends, m.where((size > 1.0) ^ (y < 0.0), _END, -_END), exponent)
     exponent = m.where(m.eq(size, size) & m.eq(y, y), exponent, math.nan)
     exponent = m.where(m.eq(size, 1.0) | m.eq(y, 0.0), 0.0, exponent)
-    return m.narrow(_exp2_pair(m, _clamped(m, exponent), rest))
+    return _exp2_pair(m, _clamped(m, exponent), rest)
 
 
 def _clamped(m: Arithmetic, exponent: Real) -> Real:
@@ -153,9 +162,9 @@ def _log2_pair(m: Arithmetic, x: Real) -> Pair:
     return added((whole, error + low), multiplied(m, s, series))
 
 
-def _exp2_pair(m: Arithmetic, exponent: Real, rest: Real) -> Real:
-    """2**(exponent + rest), for |exponent| <= 200 and |rest| <= 1, as the f64 that rounds to an f32
-    as it does. 2**r is the sixteenth power of 2**(r/16)."""
+def _exp2_pair(m: Arithmetic, exponent: Real, rest: Real) -> tuple[Pair, Real]:
+    """2**(exponent + rest), for |exponent| <= 200 and |rest| <= 1, as a pair times 2**k. With r
+    what is left, 2**r is the sixteenth power of 2**(r/16)."""
     shifted = exponent + _SHIFT
     r, r_low = ordered_sum(exponent - (shifted - _SHIFT), rest)
     high, low = pair_horner(m, (r, None), horner(m, r, _EXP2_TAIL), _EXP2_PAIRS)
@@ -165,6 +174,4 @@ def _exp2_pair(m: Arithmetic, exponent: Real, rest: Real) -> Real:
     root = high, m.fma(r_low * _EXP2_PAIRS[0][0], high, low + error)
     for _ in range(4):
         root = squared(m, root)
-    high, low = ordered_sum(*root)
-    tie = m.where(low < 0.0, -low, low) < high * _TIE
-    return to_odd(m, (high, m.where(tie, 0.0, low))) * m.float64(m.bits64(shifted) << 52)
+    return ordered_sum(*root), m.float64(m.bits64(shifted) << 52)
