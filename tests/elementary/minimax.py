@@ -103,7 +103,7 @@ POLYNOMIALS = {
         _TINY,
         "0.00391",
         (*arctangent._PAIRS, *arctangent._TAIL),
-        102,
+        99,
     ),
     "log2": Polynomial(_log2, lambda u: 1 / _log2(u), _TINY, "0.02944", power._LOG2, 52),
     "log2, pairs": Polynomial(
@@ -123,7 +123,7 @@ POLYNOMIALS = {
         "-0.5",
         "0.5",
         (*power._EXP2_PAIRS, *power._EXP2_TAIL),
-        104,
+        103,
     ),
 }  # fmt: skip
 

@@ -84,7 +84,7 @@ _TAIL = (
     -0.051707632174816276,
 )
 # fmt: on
-"""(atan t - t) / t**3 in powers of t*t <= 2**-8, to 2**-103 of atan t; pairs where they matter."""
+"""(atan t - t) / t**3 in powers of t*t <= 2**-8, to 2**-99 of atan t; pairs where they matter."""
 _PI = math.pi, 1.2246467991473532e-16
 _HALF_PI = math.pi / 2, 6.123233995736766e-17
 
