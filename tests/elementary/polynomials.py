@@ -1,9 +1,9 @@
 """Near-minimax polynomials, in as many digits as asked: where the coefficients come from.
 
 In: a function of mpfr numbers, an interval and a number of coefficients. Out: the coefficients of
-the polynomial that meets the function at the Chebyshev points of the interval, and its greatest
-error there. Interpolation at these points is within a small factor of the best polynomial (Muller,
-*Elementary Functions*, 3rd ed., chapter 3), and the factor costs less than a bit here.
+the polynomial that meets the function at the Chebyshev points of the interval. Interpolation at
+these points is within a small factor of the best polynomial (Muller, *Elementary Functions*, 3rd
+ed., chapter 3), and the factor costs less than a bit here.
 """
 
 from __future__ import annotations
@@ -47,13 +47,3 @@ def value(coefficients: Sequence[mpfr], x: mpfr) -> mpfr:
     for c in reversed(coefficients):
         total = total * x + c
     return total
-
-
-def error_bits(function: Function, coefficients: Sequence[mpfr], low: float, high: float) -> float:
-    """log2 of the greatest error relative to the function, on 500 points."""
-    with gmpy2.context(precision=PRECISION):
-        worst = mpfr(0)
-        for x in chebyshev_points(low, high, 500):
-            true = function(x)
-            worst = max(worst, abs(value(coefficients, x) / true - 1))
-        return float(gmpy2.log2(worst))

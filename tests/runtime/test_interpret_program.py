@@ -15,7 +15,7 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec3
 from dynamis.codegen import Options, compile_ast
-from dynamis.dtype import AddrSpace, Ptr, bits_of, float32, int32, value_of_bits
+from dynamis.dtype import AddrSpace, Ptr, bits_of, float32, int32, uint64, value_of_bits
 from dynamis.dtype import bool_ as bool_dtype
 from dynamis.kernel import Validated, account, validate
 from dynamis.kernel.types import Type, Value
@@ -26,7 +26,7 @@ from dynamis.uop import (
     AxisType,
     Ops,
     Uop,
-    alu_unary,
+    alu_binary,
     barrier,
     break_,
     buffer,
@@ -359,6 +359,7 @@ def test_only_a_linear_is_a_program() -> None:
 
 
 def test_an_op_without_a_python_meaning_is_refused_by_name() -> None:
-    sine = alu_unary(op=Ops.SIN, src=const_of_dtype(float32, 1.0))
-    with pytest.raises(ValueError, match="SIN has no evaluation"):
-        interpret_program(linear([sine]), {}, {})
+    word = const_of_dtype(uint64, 1)
+    random = alu_binary(op=Ops.THREEFRY, lhs=word, rhs=word)
+    with pytest.raises(ValueError, match="THREEFRY has no evaluation"):
+        interpret_program(linear([random]), {}, {})

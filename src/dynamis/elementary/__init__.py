@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping
 from .arcs import acos, asin
 from .arctangent import atan, atan2
 from .arithmetic import Arithmetic, Real
+from .circular import cos, sin, tan
 from .exponential import exp, exp2
 from .hyperbolic import cosh, sinh, tanh
+from .logarithm import log, log2
 from .numbers import NUMBERS
 from .power import pow
 
@@ -24,16 +26,21 @@ Function = Callable[..., Real]
 """A function of an Arithmetic and one or two Reals."""
 
 SINGLE: Mapping[str, Function] = {
-    "acos": acos,
-    "asin": asin,
-    "atan": atan,
-    "atan2": atan2,
-    "cosh": cosh,
     "exp": exp,
     "exp2": exp2,
-    "pow": pow,
+    "log": log,
+    "log2": log2,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "asin": asin,
+    "acos": acos,
+    "atan": atan,
+    "atan2": atan2,
     "sinh": sinh,
+    "cosh": cosh,
     "tanh": tanh,
+    "pow": pow,
 }
 """By name, the functions of f32."""
 

@@ -57,8 +57,10 @@ def atan2(m: Arithmetic, y: Real, x: Real) -> Real:
     value = m.where(left, math.pi - base, base) + arc
     above, below = m.narrow(m.fma(value, _ERROR, value)), m.narrow(m.fma(value, -_ERROR, value))
     unsure = m.not_(m.eq(above, below))  # NaN too
-    accurate = m.branch(unsure, lambda: m.narrow(to_odd(m, _angle(m, n, d, left))), above)
-    return copysign(m, accurate, y)
+    (angle,) = m.branch(
+        unsure, lambda: (m.narrow(to_odd(m, _angle(m, n, d, left))),), lambda: (above,)
+    )
+    return copysign(m, angle, y)
 
 
 def _arc(m: Arithmetic, t: Real) -> Real:

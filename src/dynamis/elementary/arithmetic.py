@@ -53,12 +53,16 @@ class Arithmetic(Protocol):
 
     def where(self, condition: Truth, a: Any, b: Any) -> Any:
         """``a`` where the condition holds, else ``b``; both of one kind, an f64 if both are Python
-        floats. Both are evaluated, but compiled code jumps over an arm of many operations that no
-        lane needs."""
+        floats. Both are computed."""
 
-    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
-        """``where(condition, dear(), cheap)``, for a condition that seldom holds: on numbers the
-        dear arm is evaluated only where it does."""
+    def branch(
+        self,
+        condition: Truth,
+        dear: Callable[[], tuple[Any, ...]],
+        usual: Callable[[], tuple[Any, ...]],
+    ) -> tuple[Any, ...]:
+        """The values of ``dear`` where the condition holds, else those of ``usual``. Compiled code
+        jumps over ``dear`` where no lane needs it, if it is of 16 operations or more."""
 
     def bits32(self, x: Real) -> Word:
         """The u32 that is an f32's pattern."""
@@ -72,17 +76,20 @@ class Arithmetic(Protocol):
     def float64(self, word: Word) -> Real:
         """The f64 whose pattern a u64 is."""
 
-    def i32(self, word: Word) -> Word:
-        """The low 32 bits, signed."""
+    def i32(self, word: Word | int) -> Word:
+        """The low 32 bits, signed. This and the next three also make words of Python ints."""
 
-    def u32(self, word: Word) -> Word:
+    def u32(self, word: Word | int) -> Word:
         """The low 32 bits."""
 
-    def i64(self, word: Word) -> Word:
+    def i64(self, word: Word | int) -> Word:
         """The value in 64 bits, signed; a u64's bits."""
 
-    def u64(self, word: Word) -> Word:
+    def u64(self, word: Word | int) -> Word:
         """The value in 64 bits, modulo 2**64."""
+
+    def f64(self, x: float) -> Real:
+        """An f64 constant, where no value stands beside it."""
 
     def real(self, word: Word) -> Real:
         """The f64 nearest to a word's value. Exact, and fast in vectors, for i32."""

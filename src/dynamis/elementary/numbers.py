@@ -10,6 +10,7 @@ import math
 import struct
 from collections.abc import Callable
 from ctypes import c_float
+from typing import Any
 
 from .arithmetic import Real, Truth, Word
 
@@ -120,10 +121,18 @@ class Numbers:
         return not a
 
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
-        return a if condition else b
+        chosen, other = (a, b) if condition else (b, a)
+        if isinstance(chosen, int) and isinstance(other, Integer):
+            return Integer(chosen, other.bits, other.signed)
+        return chosen
 
-    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
-        return dear() if condition else cheap
+    def branch(
+        self,
+        condition: Truth,
+        dear: Callable[[], tuple[Any, ...]],
+        usual: Callable[[], tuple[Any, ...]],
+    ) -> tuple[Any, ...]:
+        return dear() if condition else usual()
 
     def bits32(self, x: Real) -> Word:
         return Integer(_U32.unpack(_F32.pack(x))[0], 32, False)
@@ -137,38 +146,59 @@ class Numbers:
     def float64(self, word: Word) -> Real:
         return _F64.unpack(_U64.pack(word.value))[0]
 
-    def i32(self, word: Word) -> Word:
-        return Integer(word.value, 32, True)
+    def i32(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 32, True)
 
-    def u32(self, word: Word) -> Word:
-        return Integer(word.value, 32, False)
+    def u32(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 32, False)
 
-    def i64(self, word: Word) -> Word:
-        return Integer(word.value, 64, True)
+    def i64(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 64, True)
 
-    def u64(self, word: Word) -> Word:
-        return Integer(word.value, 64, False)
+    def u64(self, word: Word | int) -> Word:
+        return Integer(_plain(word), 64, False)
+
+    def f64(self, x: float) -> Real:
+        return x
 
     def real(self, word: Word) -> Real:
         return float(word.value)
 
 
-def _plain(x: Real | Word) -> float | int:
+def _plain(x: Real | Word) -> Any:
     return x.value if isinstance(x, Integer) else x
 
 
 NUMBERS = Numbers()
 
 
+_SPLIT = 2.0**27 + 1.0
+_LEAST, _MOST = 2.0**-900, 2.0**900
+
+
 def fma(a: float, b: float, c: float) -> float:
-    """a*b + c in f64, rounded once: of exact integers, for a quotient of ints is rounded once."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return a * b + c if math.isfinite(c) or not (math.isfinite(a) and math.isfinite(b)) else c
+    """a*b + c in f64, rounded once.
+
+    The product is the sum of two floats (Dekker, 1971), and ``math.fsum`` rounds a sum once."""
+    p = a * b
+    if _LEAST < abs(p) < _MOST and abs(a) < _MOST and abs(b) < _MOST and abs(c) < _MOST:
+        t = _SPLIT * a
+        high = t - (t - a)
+        low = a - high
+        t = _SPLIT * b
+        upper = t - (t - b)
+        lower = b - upper
+        return math.fsum((p, ((high * upper - p) + high * lower + low * upper) + low * lower, c))
+    if not (math.isfinite(a) and math.isfinite(b)) or a == 0.0 or b == 0.0:
+        return p + c
+    return _exact_fma(a, b, c) if math.isfinite(c) else c
+
+
+def _exact_fma(a: float, b: float, c: float) -> float:
+    """The same of any finite numbers but 0 times something: a quotient of ints is rounded once."""
     (an, ad), (bn, bd), (cn, cd) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
     d = ad * bd
     n = an * bn * cd + cn * d
-    if n == 0:  # the IEEE sign of a zero sum: of zeros, theirs where they agree
-        return a * b + c if a == 0.0 or b == 0.0 else 0.0
     try:
         return n / (d * cd)
     except OverflowError:

@@ -91,8 +91,10 @@ def pow(m: Arithmetic, x: Real, y: Real) -> Real:
     above, below = m.narrow(m.fma(value, _ERROR, value)), m.narrow(m.fma(value, -_ERROR, value))
     special = bits - 0x00800000 > 0x7EFFFFFF  # wraps for zero and subnormals
     unsure = m.not_(m.eq(above, below)) | special
-    power = m.branch(unsure, lambda: _accurate(m, size, exponent), above)
-    return m.branch(m.i32(m.bits32(x)) < 0, lambda: _of_negative(m, size, y, power), power)
+    (power,) = m.branch(unsure, lambda: (_accurate(m, size, exponent),), lambda: (above,))
+    negative = m.i32(m.bits32(x)) < 0
+    (signed,) = m.branch(negative, lambda: (_of_negative(m, size, y, power),), lambda: (power,))
+    return signed
 
 
 def _exp2(m: Arithmetic, p: Real) -> Real:

@@ -7,13 +7,19 @@ node of its value. Every op used is total, so the arms that are not taken may be
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
-from dynamis.dtype import Number, float32, float64, int32, int64, uint32, uint64
+from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
+from dynamis.uop.build import with_tag
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
+
+SELECT: Final = "select"
+"""The tag of a WHERE whose arms both stay computed. Any other may become a branch when an arm is
+dear, and a function that ends in the choice of its usual value must not stand in a branch."""
 
 
 class Nodes:
@@ -44,10 +50,15 @@ class Nodes:
     def where(self, condition: Truth, a: Real | Word, b: Real | Word) -> Real | Word:
         if not isinstance(a, Uop) and not isinstance(b, Uop):
             a = const_node(float64, a)
-        return condition.where(a, b)
+        return with_tag(SELECT, condition.where(a, b))
 
-    def branch(self, condition: Truth, dear: Callable[[], Real], cheap: Real) -> Real:
-        return self.where(condition, dear(), cheap)
+    def branch(
+        self,
+        condition: Truth,
+        dear: Callable[[], tuple[Any, ...]],
+        usual: Callable[[], tuple[Any, ...]],
+    ) -> tuple[Any, ...]:
+        return tuple(condition.where(a, b) for a, b in zip(dear(), usual(), strict=True))
 
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)
@@ -61,20 +72,27 @@ class Nodes:
     def float64(self, word: Word) -> Real:
         return word.bitcast(float64)
 
-    def i32(self, word: Word) -> Word:
-        return word.cast(int32)
+    def i32(self, word: Word | int) -> Word:
+        return _word(word, int32)
 
-    def u32(self, word: Word) -> Word:
-        return word.cast(uint32)
+    def u32(self, word: Word | int) -> Word:
+        return _word(word, uint32)
 
-    def i64(self, word: Word) -> Word:
-        return word.cast(int64)
+    def i64(self, word: Word | int) -> Word:
+        return _word(word, int64)
 
-    def u64(self, word: Word) -> Word:
-        return word.cast(uint64)
+    def u64(self, word: Word | int) -> Word:
+        return _word(word, uint64)
+
+    def f64(self, x: float) -> Real:
+        return const_node(float64, x)
 
     def real(self, word: Word) -> Real:
         return word.cast(float64)
+
+
+def _word(word: Uop | int, dtype: Val) -> Uop:
+    return const_node(dtype, word) if isinstance(word, int) else word.cast(dtype)
 
 
 def _alike(*operands: Uop | Number) -> list[Uop]:
