@@ -62,9 +62,10 @@ def _angles(kind: str, rng: np.random.Generator, count: int) -> tuple[Floats, Fl
     x = _words(rng, count, *positive)
     if kind == "similar sizes":
         ratio = np.exp2(rng.uniform(-2.0, 2.0, count))
-    elif kind == "subnormal angles":  # quotients that are middles: the angle is a little less
+    elif kind == "subnormal angles":  # some quotients are middles: the angle is a little less
         x = np.ldexp(rng.integers(1, 128, count).astype(np.float32), rng.integers(0, 120, count))
-        ratio = np.ldexp(1.0, -150) * rng.integers(0, 1 << 17, count)
+        off = rng.uniform(-1.0, 1.0, count) * (rng.random(count) > 1 / 256)
+        ratio = np.ldexp(1.0, -150) * (rng.integers(0, 1 << 17, count) + off)
         return (x * ratio).astype(np.float32) * _signs(rng, count), x
     else:  # angles whose difference from a multiple of pi/2 is still felt
         ratio = np.exp2(rng.uniform(-30.0, 30.0, count))
