@@ -8,7 +8,7 @@ k_sin.c and k_cos.c), and q says which of them, with which sign.
 from __future__ import annotations
 
 from ..arithmetic import Arithmetic, Real, horner
-from .exact import SIGN, Pair, fast_sum
+from .exact import SIGN, Pair, ordered_sum
 from .reduction import reduced
 
 # fmt: off
@@ -61,13 +61,13 @@ def _sin(m: Arithmetic, r: Pair) -> Pair:
     high, low = r
     z = high * high
     scaled = m.fma(-0.5 * z, low, low)  # low * cos(high), as far as it matters
-    return fast_sum(high, m.fma(high * z, horner(m, z, SIN), scaled))
+    return ordered_sum(high, m.fma(high * z, horner(m, z, SIN), scaled))
 
 
 def _cos(m: Arithmetic, r: Pair) -> Pair:
     high, low = r
     z = high * high
     half = 0.5 * z
-    one, rest = fast_sum(1.0, -half)
+    one, rest = ordered_sum(1.0, -half)
     small = m.fma(z * z, horner(m, z, COS), -(high * low))
-    return fast_sum(one, rest + small)
+    return ordered_sum(one, rest + small)

@@ -1,24 +1,29 @@
-"""Sums and products of two f64 as exact pairs (high, low), and shared small pieces.
+"""Small pieces that the functions of f64 share: exact sums and products, signs, bounds.
 
-Dekker, "A floating-point technique for extending the available precision" (1971); Knuth, TAOCP 2,
-section 4.2.2; Muller et al., *Handbook of Floating-Point Arithmetic*, chapter 4.
+The exact operations are those of Knuth (TAOCP 2, section 4.2.2) and Dekker (1971); see Muller et
+al., *Handbook of Floating-Point Arithmetic*, chapter 4.
 """
 
 from __future__ import annotations
 
 from ..arithmetic import Arithmetic, Real
+from ..double_double import Pair, ordered_sum
 
-Pair = tuple[Real, Real]
+__all__ = [
+    "LN2",
+    "SIGN",
+    "Pair",
+    "clamped",
+    "copysign",
+    "magnitude",
+    "ordered_sum",
+    "product",
+    "two_sum",
+]
 
 SIGN = 1 << 63
 LN2 = 0.6931471805599453, 2.3190468138462996e-17
 """ln 2 as a sum."""
-
-
-def fast_sum(a: Real, b: Real) -> Pair:
-    """a + b rounded, and the exact rest, where a is 0 or |a| >= |b|."""
-    s = a + b
-    return s, (a - s) + b
 
 
 def two_sum(a: Real, b: Real) -> Pair:

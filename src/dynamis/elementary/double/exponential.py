@@ -8,7 +8,7 @@ multiplied in as two factors: overflow and subnormal results need no case of the
 from __future__ import annotations
 
 from ..arithmetic import SHIFT, Arithmetic, Real, horner
-from .exact import LN2, Pair, clamped, fast_sum, product
+from .exact import LN2, Pair, clamped, ordered_sum, product
 
 _INVERSE_LN2 = 1.4426950408889634
 LN2_PARTS = 0.6931471805598903, 5.497923018708371e-14
@@ -43,7 +43,7 @@ def reduced(m: Arithmetic, x: Real) -> tuple[Real, Pair]:
     """k and r as a pair, x = k ln 2 + r, for |x| < 800."""
     k = m.fma(x, _INVERSE_LN2, SHIFT) - SHIFT
     whole = m.fma(k, -LN2_PARTS[0], x)
-    return k, fast_sum(whole, k * -LN2_PARTS[1])
+    return k, ordered_sum(whole, k * -LN2_PARTS[1])
 
 
 def natural(m: Arithmetic, r: Real, low: Real) -> Pair:
@@ -55,7 +55,7 @@ def natural(m: Arithmetic, r: Real, low: Real) -> Pair:
 def power(m: Arithmetic, r: Pair) -> Real:
     """e**(r0 + r1) for |r0| <= 0.35."""
     high, low = r
-    one, rest = fast_sum(1.0, high)
+    one, rest = ordered_sum(1.0, high)
     return one + (rest + m.fma(high * high, horner(m, high, EXP), low))
 
 

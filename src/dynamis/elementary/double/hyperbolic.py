@@ -12,7 +12,7 @@ nothing, and k = 0 is the series itself.
 from __future__ import annotations
 
 from ..arithmetic import SHIFT, Arithmetic, Real, horner
-from .exact import Pair, clamped, copysign, fast_sum, magnitude, product
+from .exact import Pair, clamped, copysign, magnitude, ordered_sum, product
 from .exponential import reduced
 
 _BIASED = SHIFT + 1022
@@ -75,13 +75,13 @@ def _parts(m: Arithmetic, size: Real) -> tuple[Pair, Pair, _Sums]:
     b = m.where(size > _FAR, 0.0, m.float64(m.bits64((_BIASED - 1) - k) << 52))
     z = r[0] * r[0]
     sums = r, z * horner(m, z, COSH), r[0] * z * horner(m, z, SINH)
-    return fast_sum(a, b), fast_sum(a, -b), sums
+    return ordered_sum(a, b), ordered_sum(a, -b), sums
 
 
 def _combined(m: Arithmetic, of_cosh: Pair, of_sinh: Pair, sums: _Sums) -> Pair:
     """of_cosh * cosh r + of_sinh * sinh r; the low part need not be small beside the high."""
     (r, r_low), cosh_rest, sinh_rest = sums
     linear, rest = product(m, of_sinh[0], r)
-    high, low = fast_sum(of_cosh[0], linear)
+    high, low = ordered_sum(of_cosh[0], linear)
     small = m.fma(of_sinh[0], sinh_rest + r_low, of_cosh[0] * cosh_rest)
-    return fast_sum(high, low + (rest + (small + m.fma(of_sinh[1], r, of_cosh[1]))))
+    return ordered_sum(high, low + (rest + (small + m.fma(of_sinh[1], r, of_cosh[1]))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ..arithmetic import Arithmetic, Real, horner
-from .exact import SIGN, Pair, copysign, fast_sum, magnitude
+from .exact import SIGN, Pair, copysign, magnitude, ordered_sum
 
 _HALF_PI = 1.5707963267948966, 6.123233995736766e-17
 _PI = 3.141592653589793, 1.2246467991473532e-16
@@ -41,7 +41,7 @@ def asin(m: Arithmetic, x: Real) -> Real:
     size = magnitude(m, x)
     near = size + size * _above(m, size * size)
     root, low = _root(m, size)
-    high, rest = fast_sum(_HALF_PI[0], -2.0 * root)
+    high, rest = ordered_sum(_HALF_PI[0], -2.0 * root)
     far = high + (rest + (_HALF_PI[1] - 2.0 * low))
     return copysign(m, m.where(size <= 0.5, near, far), x)
 
@@ -49,10 +49,10 @@ def asin(m: Arithmetic, x: Real) -> Real:
 def acos(m: Arithmetic, x: Real) -> Real:
     """C23 F.10.1.1: acos(1) is +0, acos(|x| > 1) NaN."""
     size = magnitude(m, x)
-    high, rest = fast_sum(_HALF_PI[0], -x)
+    high, rest = ordered_sum(_HALF_PI[0], -x)
     near = high + (rest + (_HALF_PI[1] - x * _above(m, size * size)))
     root, low = _root(m, size)
-    high, rest = fast_sum(_PI[0], -2.0 * root)
+    high, rest = ordered_sum(_PI[0], -2.0 * root)
     below = high + (rest + (_PI[1] - 2.0 * low))
     far = m.where(x < 0.0, below, 2.0 * (root + low))
     return m.where(size <= 0.5, near, far)
@@ -103,13 +103,13 @@ def _quotient(m: Arithmetic, n: Real, d: Real) -> Pair:
     one, half = n > 0.72 * d, n > 0.25 * d
     c = m.where(one, 1.0, m.where(half, 0.5, m.f64(0.0)))
     above = m.fma(-c, d, n)  # exact: n and c d are within a factor of two
-    below, below_low = fast_sum(d, c * n)
+    below, below_low = ordered_sum(d, c * n)
     inverse = m.div(1.0, below)
     t = above * inverse
     t_low = inverse * (m.fma(-t, below, above) - t * below_low)
     z = t * t
     start = [m.where(one, _QUARTER_PI[k], m.where(half, _ATAN_HALF[k], m.f64(0.0))) for k in (0, 1)]
-    high, low = fast_sum(start[0], t)
+    high, low = ordered_sum(start[0], t)
     return high, low + (m.fma(t * z, horner(m, z, ATAN), t_low) + start[1])
 
 
@@ -118,5 +118,5 @@ def _from(m: Arithmetic, start: Pair, away: Real, high: Real, low: Real) -> Real
     sign = m.where(away, m.u64(SIGN), m.u64(0))
     high = m.float64(m.bits64(high) ^ sign)
     low = m.float64(m.bits64(low) ^ sign)
-    total, rest = fast_sum(start[0], high)
+    total, rest = ordered_sum(start[0], high)
     return total + (rest + (low + start[1]))

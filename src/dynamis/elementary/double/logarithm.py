@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..arithmetic import Arithmetic, Real, horner
-from .exact import Pair, fast_sum, product
+from .exact import Pair, ordered_sum, product
 from .exponential import LN2_PARTS
 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
@@ -42,7 +42,7 @@ LOG2 = (
 def log(m: Arithmetic, x: Real) -> Real:
     """ln x; C23 F.10.3.11: log(±0) is -inf, log(1) +0, log(x < 0) NaN."""
     k, f = _parts(m, x)
-    high, low = fast_sum(k * LN2_PARTS[0], f)
+    high, low = ordered_sum(k * LN2_PARTS[0], f)
     value = high + (low + m.fma(k, LN2_PARTS[1], _rest(m, f)))
     return _with_edges(m, x, value)
 
@@ -50,10 +50,10 @@ def log(m: Arithmetic, x: Real) -> Real:
 def log2(m: Arithmetic, x: Real) -> Real:
     """log2 x; C23 F.10.3.13: as log; exact at powers of two."""
     k, f = _parts(m, x)
-    high, low = fast_sum(f, _rest(m, f))
+    high, low = ordered_sum(f, _rest(m, f))
     scaled, rest = product(m, high, _INVERSE_LN2[0])
     rest = rest + m.fma(high, _INVERSE_LN2[1], low * _INVERSE_LN2[0])
-    whole, fraction = fast_sum(k, scaled)
+    whole, fraction = ordered_sum(k, scaled)
     return _with_edges(m, x, whole + (fraction + rest))
 
 
@@ -86,19 +86,19 @@ def log2_pair(m: Arithmetic, x: Real) -> Pair:
 
     2/ln 2 * s (1 + z/3 + z**2 ...) with s, z and the two first coefficients as pairs."""
     k, f = _parts(m, x)
-    below, below_low = fast_sum(2.0, f)
+    below, below_low = ordered_sum(2.0, f)
     inverse = m.div(1.0, below)
     s = f * inverse
     s_low = inverse * (m.fma(-s, below, f) - s * below_low)
     z, rest = product(m, s, s)
     z_low = m.fma(s + s, s_low, rest)
-    u, u_rest = fast_sum(_THIRD[0], z * horner(m, z, LOG2))
+    u, u_rest = ordered_sum(_THIRD[0], z * horner(m, z, LOG2))
     u_low = u_rest + _THIRD[1]
     t, rest = product(m, z, u)
     t_low = rest + m.fma(z, u_low, z_low * u)
-    v, v_rest = fast_sum(_TWICE[0], t)
+    v, v_rest = ordered_sum(_TWICE[0], t)
     v_low = v_rest + (_TWICE[1] + t_low)
     high, rest = product(m, s, v)
     low = rest + m.fma(s, v_low, s_low * v)
-    total, fraction = fast_sum(k, high)
-    return fast_sum(total, fraction + low)
+    total, fraction = ordered_sum(k, high)
+    return ordered_sum(total, fraction + low)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ..arithmetic import SHIFT, Arithmetic, Real, Truth
-from .exact import SIGN, clamped, fast_sum, magnitude, product
+from .exact import SIGN, clamped, magnitude, ordered_sum, product
 from .exponential import natural, power, scaled
 from .logarithm import log2_pair
 
@@ -29,7 +29,7 @@ def pow(m: Arithmetic, x: Real, y: Real) -> Real:
     p = clamped(m, p, -1100.0, 1100.0)
     k = (p + SHIFT) - SHIFT
     rest = m.where(near, m.fma(y_near, low, rest), 0.0)
-    value = scaled(m, power(m, natural(m, *fast_sum(p - k, rest))), k)
+    value = scaled(m, power(m, natural(m, *ordered_sum(p - k, rest))), k)
     value = m.where(edge, m.where((size > 1.0) ^ (y > 0.0), 0.0, m.f64(math.inf)), value)
 
     whole = _is_whole(m, exponent)

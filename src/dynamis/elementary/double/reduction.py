@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..arithmetic import SHIFT, Arithmetic, Real, Word
-from .exact import Pair, fast_sum, magnitude, product, two_sum
+from .exact import Pair, magnitude, ordered_sum, product, two_sum
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33
@@ -77,7 +77,7 @@ def _from_bits(m: Arithmetic, x: Real) -> tuple[Word, Real, Real]:
     rest = m.fma(size, p[4], fourth_low)
     for low in lows:
         rest = rest + low
-    high, low = fast_sum(total, rest)
+    high, low = ordered_sum(total, rest)
     negative = x < 0.0
     scale = m.where(negative, -1.0 / _UNIT, m.f64(1.0 / _UNIT))
     high, low = high * scale, low * scale
