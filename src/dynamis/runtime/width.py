@@ -23,18 +23,14 @@ _NARROWER = (8, 1)
 
 def preferred_width(module: Module, machine: Machine) -> int:
     """The width at which a module's code is expected to run fastest."""
-    loops = [
-        i.op
-        for f in module.all_functions()
-        for i in f.instructions()
-        if isinstance(i.op, op.Loop) and i.op.until is not None
-    ]
+    instructions = [i for f in module.all_functions() for i in f.instructions()]
+    loops = [i.op for i in instructions if isinstance(i.op, op.Loop) and i.op.until is not None]
     roomy = machine.vector_bytes >= _MANY_REGISTERS
     if loops:
         copies = 4 if roomy and all(_is_short(loop) for loop in loops) else 2
     else:
         copies = 2 if roomy else 4
-    doubles = any(i.ty == Type.DOUBLE for f in functions for i in f.instructions())
+    doubles = any(i.ty == Type.DOUBLE for i in instructions)
     return copies * machine.vector_bytes // (8 if doubles else 4)
 
 
