@@ -82,14 +82,29 @@ def smooth(a: Grid[f64]) -> Grid[f64]:
     return total
 
 
-def agree(kernel: dy.Kernel, *inputs: np.ndarray) -> None:
-    want = kernel(*inputs, backend="reference")
-    for width, threads in itertools.product((1, 4, 8, 16), (1, 3)):
-        got = kernel.options(width=width)(*inputs, threads=threads)
+def agree(kernel: dy.Kernel, *inputs: np.ndarray, **params: float) -> None:
+    want = kernel(*inputs, backend="reference", **params)
+    for width, threads in itertools.product((1, 4, 8, 16, 64), (1, 3)):
+        got = kernel.options(width=width)(*inputs, threads=threads, **params)
         pairs = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
         for k, (g, w) in enumerate(pairs):
             assert g.dtype == w.dtype
             assert g.tobytes() == w.tobytes(), (width, threads, k)
+
+
+@dy.kernel
+def uniform(a: Rows[f64], s: f64 = 0.5, n: i32 = 3, t: f32 = 0.5) -> tuple[Rows[f64], Rows[f32]]:
+    x = a.sample()
+    y = x if s < 1 and n > 2 else -x
+    return dy.pow(y, s) + (x if f64(t) > s else 1 / s), f32(x) * t if s > 0 else t / 3
+
+
+@pytest.mark.parametrize("s", [-2.0, 0.5, 1.0, np.nan])
+def test_what_is_the_same_for_all_elements_meets_what_is_not(s: float) -> None:
+    a = hostile(300, np.random.default_rng(SEED + 8))
+    a = np.where(np.abs(a) < 3e38, a, 1.0)
+    for n in (1, 3):
+        agree(uniform, a, s=s, n=n, t=0.75)
 
 
 @pytest.mark.parametrize("n", [1, 7, 900])
