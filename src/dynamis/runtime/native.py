@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -50,8 +50,7 @@ class InputChanged(DynamisError, RuntimeError):
     """An input array was changed by another thread while a kernel ran on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """How a domain is cut: see ``codegen.split``."""
 
     segments: int
@@ -111,7 +110,13 @@ class NativeKernel:
         size = math.prod(extent)
         short = size * program.typical < _SHORT_WORK and size * program.worst < _SHORT_WORST
         failed = run_blocks(
-            native["run"], args, plan.blocks, threads, here=short, progress=progress
+            native["run"],
+            args,
+            plan.blocks,
+            threads,
+            here=short,
+            progress=progress,
+            keep=(native, arrays),
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
@@ -190,7 +195,7 @@ class NativeKernel:
         program, native = self._program(call, replace(self.options, width=1), search=True)
         args = _arguments(program, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
-        run_one(native["one"], args, block, record)
+        run_one(native["one"], args, block, record, keep=(native, arrays))
         if record[0] == 0:
             raise InputChanged(
                 f"{self.manifest.id} failed, but no element of it does now: another thread "
