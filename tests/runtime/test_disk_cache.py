@@ -260,3 +260,13 @@ def test_a_folder_that_vanishes_is_an_empty_cache(folder: Path) -> None:
     assert cache.entries() == []
     assert cache.clear() == 0
     assert cache.store(KEY, b"content") == f"{folder}: No such file or directory"
+
+
+def test_a_probe_says_whether_something_can_be_stored_and_leaves_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = opened()
+    assert cache.probe() is None
+    assert os.listdir(folder) == []
+    folder.rmdir()
+    assert cache.probe() == f"{folder}: No such file or directory"
