@@ -1,0 +1,178 @@
+"""A kernel's record for the native call path, from its manifest and its compiled programs.
+
+Goes in: a native kernel with the programs it has compiled so far. Comes out: a built-in function
+that calls it, or None where the kernel, or this Python, keeps to the Python path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
+from ...kernel.module import Manifest, Port, Shape
+from ...kernel.types import Type
+from ..arrays import host_dtype
+from ..jit import Native
+from . import layout, python
+from .layout import DOMAIN, DOMAIN_WORDS, EXTENTS, PARAMS
+
+_CODES = {
+    Type.FLOAT: ("f", "f", 4),
+    Type.DOUBLE: ("d", "d", 8),
+    Type.INT: ("i", "l", 4),
+    Type.BOOL: ("?", "?", 1),
+}
+"""The format characters that a word may have, and its bytes."""
+_KINDS = {
+    Type.FLOAT: layout.F32,
+    Type.DOUBLE: layout.F64,
+    Type.INT: layout.I32,
+    Type.BOOL: layout.BOOL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgram:
+    """A compiled program and the calls it is for.
+
+    ``same_extent``: which inputs have the domain's extent; ``narrow``: for domains of fewer columns
+    than the kernel's vectors have lanes; ``parameters``: each argument's array number or name."""
+
+    native: Native
+    same_extent: tuple[bool, ...]
+    narrow: bool
+    parameters: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What of a native kernel a call depends on.
+
+    ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
+    keeps the GIL; ``columns``: lanes of its vectors."""
+
+    manifest: Manifest
+    programs: tuple[CallProgram, ...]
+    longest: int
+    brief: int
+    columns: int
+
+
+def native_call(
+    name: str,
+    facts: CallFacts,
+    slow: Callable[..., Any],
+    positional: Sequence[str],
+    pack: type | None,
+) -> Callable[..., Any] | None:
+    """A built-in function that calls the kernel, and ``slow`` for what it does not know.
+
+    ``positional`` are the arguments that may be given by position; ``pack`` is the type of the
+    result, None for a bare array."""
+    if not python.supported() or not _fits(facts):
+        return None
+    return python.builtin(name, python.wrapper(), slow, _record(facts, positional, pack))
+
+
+def _fits(facts: CallFacts) -> bool:
+    manifest = facts.manifest
+    ports = [*manifest.inputs, *manifest.outputs]
+    words = sum(len(p.default.words) for p in manifest.params)
+    return (
+        len(ports) <= layout.MAX_ARRAYS
+        and len(manifest.inputs) + len(manifest.params) <= layout.MAX_ARGUMENTS
+        and PARAMS + words <= layout.MAX_VALUES
+        and all(port.element.component in _CODES for port in ports)
+        and all(len(p.parameters) <= layout.MAX_SLOTS for p in facts.programs)
+    )
+
+
+def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> layout.Kernel:
+    manifest = facts.manifest
+    names = [sys.intern(p.name) for p in (*manifest.inputs, *manifest.params)]
+    places = _words([names.index(name) for name in positional])
+    pointers = (ctypes.c_void_p * len(names))(*map(id, names))
+    shape = manifest.outputs[0].shape
+    dtypes = [host_dtype(port.element) for port in manifest.outputs]
+    ports = [_port(p, p.shape is shape, None) for p in manifest.inputs]
+    ports += [_port(p, True, d) for p, d in zip(manifest.outputs, dtypes, strict=True)]
+    defaults = [word for p in manifest.params for word in p.default.words]
+    params, place = [], PARAMS
+    for p in manifest.params:
+        params.append(layout.Param(_KINDS.get(p.ty, layout.PLAIN), place))
+        place += len(p.default.words)
+    at = value_places(manifest)
+    slots = [_words([at[name] for name in p.parameters]) for p in facts.programs]
+    programs = [
+        layout.Program(_key(p), p.native.entries["one"], ctypes.addressof(s), len(p.parameters))
+        for p, s in zip(facts.programs, slots, strict=True)
+    ]
+    sizing = next((k for k, p in enumerate(manifest.inputs) if p.shape is shape), -1)
+    tables = {
+        "names": pointers,
+        "places": places,
+        "ports": (layout.Port * len(ports))(*ports),
+        "params": (layout.Param * len(params))(*params),
+        "defaults": _words(defaults),
+        "programs": (layout.Program * len(programs))(*programs),
+    }
+    record = layout.Kernel(
+        api=ctypes.addressof(python.api()),
+        pack=None if pack is None else id(pack),
+        arguments=len(names),
+        positions=len(positional),
+        inputs=len(manifest.inputs),
+        outputs=len(manifest.outputs),
+        parameters=len(params),
+        words=len(defaults),
+        program_count=len(programs),
+        sizing=sizing,
+        longest=facts.longest,
+        brief=facts.brief,
+        columns=facts.columns,
+        **{name: ctypes.addressof(table) for name, table in tables.items()},
+    )
+    record.kept = (tables, slots, names, dtypes, pack, [p.native for p in facts.programs])
+    return record
+
+
+def value_places(manifest: Manifest) -> dict[int | str, int]:
+    """Where in ``Frame.values`` the native path puts each argument of a program: arrays by number,
+    scalars by name."""
+    arrays = len(manifest.inputs) + len(manifest.outputs)
+    places: dict[int | str, int] = {k: k for k in range(arrays)}
+    places |= {name: DOMAIN + k for k, name in enumerate(DOMAIN_WORDS)}
+    for k, port in enumerate(manifest.inputs):
+        first = EXTENTS + k * layout.DIMENSIONS
+        places |= {f"{port.name}.{side}": first + j for j, side in enumerate(DOMAIN_WORDS[:3])}
+    words = [f"{p.name}.{k}" for p in manifest.params for k in range(len(p.default.words))]
+    return places | {name: PARAMS + k for k, name in enumerate(words)}
+
+
+def _port(port: Port, alike: bool, dtype: object) -> layout.Port:
+    one, other, size = _CODES[port.element.component]
+    rank, vector = port.shape.rank, port.element.is_vector
+    return layout.Port(
+        code=ord(one),
+        other=ord(other),
+        itemsize=size,
+        rank=rank,
+        ndim=rank + vector,
+        lanes=port.element.lanes,
+        limit=MAX_ELEMENTS if port.shape is Shape.ROWS else MAX_GRID_AXIS,
+        alike=alike,
+        dtype=None if dtype is None else id(dtype),
+    )
+
+
+def _key(program: CallProgram) -> int:
+    key = sum(1 << k for k, same in enumerate(program.same_extent) if same)
+    return (key | layout.NARROW) - 2**64 if program.narrow else key
+
+
+def _words(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
+    return (ctypes.c_uint64 * max(len(numbers), 1))(*numbers)

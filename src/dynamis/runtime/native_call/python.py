@@ -1,0 +1,102 @@
+"""This process's Python, as the native call path sees it.
+
+Goes in: nothing. Comes out: the table of its functions and types, where a tuple and a bytes object
+keep what they hold (found by looking, not assumed), and built-in functions around machine code.
+Subinterpreters and threads are no matter: each interpreter that imports the package makes a table
+of its own. What is not a 64-bit CPython has no native call path.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import functools
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..jit import Native, compile_llvm
+from .layout import FUNCTIONS, Api, Method
+from .wrapper import wrapper_text
+
+_VARARGS, _KEYWORDS = 0x1, 0x2
+_WORD: Final = struct.calcsize("P")
+_HEADER_WORDS: Final = 16
+"""Words of an object in which its contents are looked for."""
+
+
+def supported() -> bool:
+    """Whether calls can be native here."""
+    return sys.implementation.name == "cpython" and _WORD == 8 and _offsets() is not None
+
+
+@functools.cache
+def api() -> Api:
+    """The table of functions and objects; it lives as long as the process."""
+    constants = {
+        "none": None,
+        "true": True,
+        "false": False,
+        "out": sys.intern("out"),
+        "empty": np.empty,
+        "ndarray": np.ndarray,
+        "memoryview": memoryview,
+        "array": array.array,
+        "tuple": tuple,
+        "int": int,
+        "float": float,
+    }
+    table = Api()
+    for name in FUNCTIONS:
+        function = getattr(ctypes.pythonapi, name)
+        setattr(table, name, ctypes.cast(function, ctypes.c_void_p).value)
+    for name, thing in constants.items():
+        setattr(table, name, id(thing))
+    table.kept = constants  # the table's references are borrowed from here
+    return table
+
+
+@functools.cache
+def wrapper() -> Native:
+    """The machine code of ``call``."""
+    offsets = _offsets()
+    assert offsets is not None  # asked before
+    return compile_llvm(wrapper_text(*offsets))
+
+
+def builtin(name: str, code: Native, slow: Callable[..., Any], record: ctypes.Structure) -> Any:
+    """A built-in function that runs ``code`` on ``record`` and falls back to ``slow``.
+
+    It keeps all of them alive, and whatever the record's ``kept`` holds."""
+    method = Method(
+        name.encode("ascii", "replace"), code.entries["call"], _VARARGS | _KEYWORDS, None
+    )
+    address = struct.pack("P", ctypes.addressof(record))
+    own = (address, slow, record, method, code, api())
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", ctypes.pythonapi)
+    )
+    return make(ctypes.addressof(method), own, None)
+
+
+@functools.cache
+def _offsets() -> tuple[int, int] | None:
+    """Where a tuple keeps its items and a bytes object its data, in bytes from its start."""
+    mark = struct.pack("P", 0x5DEECE66D5DEECE6)
+    first, second = object(), object()
+    pair = (first, second)
+    items = _find(id(pair), [id(first), id(second)])
+    data = _find(id(mark), [0x5DEECE66D5DEECE6])
+    return None if items is None or data is None else (items, data)
+
+
+def _find(address: int, words: list[int]) -> int | None:
+    """The offset of consecutive words in an object that holds at least them; None without."""
+    for offset in range(_WORD, _WORD * _HEADER_WORDS, _WORD):
+        found = (ctypes.c_uint64 * len(words)).from_address(address + offset)
+        if list(found) == words:
+            return offset
+    return None
