@@ -69,9 +69,10 @@ class _Source:
             with COMPILING:
                 if self._validated is None:
                     start = time.perf_counter()
-                    module = compile_kernel(self.function, id=self._id, budget=self._budget)
+                    source = SourceFunction(self.function)
+                    module = compile_kernel(source, id=self._id, budget=self._budget)
                     validated = validate(module)
-                    self._pack = _packing(self.function)
+                    self._pack = _packing(source)
                     self._seconds += time.perf_counter() - start
                     self._validated = validated
         return self._validated
@@ -306,10 +307,9 @@ def _with_width(module: str, name: str, width: int) -> Kernel:
     return found.options(width=width)
 
 
-def _packing(function: types.FunctionType) -> Callable[[Sequence[Array]], Any]:
+def _packing(source: SourceFunction) -> Callable[[Sequence[Array]], Any]:
     """How a call's outputs are returned, by the function's return annotation: one array, a tuple,
     or the NamedTuple class it names."""
-    source = SourceFunction(function)
     returns = source.tree.returns
     assert returns is not None  # the frontend has accepted the signature
     target = annotation(source, returns)

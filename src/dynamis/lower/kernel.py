@@ -41,7 +41,8 @@ from ..uop import (
 from . import arithmetic as word
 from .arithmetic import i32
 from .effects import ZERO, Register, Site, unique
-from .host import CallClass, Host, Words, scalar_param
+from .call_class import CallClass
+from .host import Host, Words, scalar_param
 from .induction import growth
 
 

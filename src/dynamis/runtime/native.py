@@ -26,7 +26,8 @@ from ..lower import CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
-from .jit import Native, assembly, compile_llvm, host
+from .code_image import Native
+from .jit import assembly, compile_llvm, host
 from .locks import COMPILING
 from .stages import STAGES
 from .threads import Progress, run_blocks, run_one
@@ -111,7 +112,7 @@ class NativeKernel:
         size = int(np.prod(extent))
         short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
         failed = run_blocks(
-            program.native.run, args, plan.blocks, threads, here=short, progress=progress
+            program.native["run"], args, plan.blocks, threads, here=short, progress=progress
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
@@ -203,7 +204,7 @@ class NativeKernel:
         program = self._program(call, replace(self.options, width=1), search=True)
         args = _arguments(program.parameters, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
-        run_one(program.native.one, args, block, record)
+        run_one(program.native["one"], args, block, record)
         if record[0] == 0:
             raise InputChanged(
                 f"{self.module.manifest.id} failed, but no element of it does now: another thread "
