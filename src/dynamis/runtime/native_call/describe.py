@@ -16,7 +16,7 @@ from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ...kernel.module import Manifest, Port, Shape
 from ...kernel.types import Type
 from ..arrays import host_dtype
-from ..jit import Native
+from ..code_image import Native
 from . import layout, python
 from .layout import DOMAIN, DOMAIN_WORDS, EXTENTS, PARAMS
 

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..jit import Native, compile_llvm
+from ..code_image import Native
+from ..jit import compile_llvm
 from .layout import FUNCTIONS, Api, Method
 from .wrapper import wrapper_text
 
