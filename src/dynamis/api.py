@@ -12,6 +12,7 @@ import importlib
 import sys
 import time
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -59,7 +60,8 @@ class _Source:
         self._id = id
         self._budget = budget
         self._validated: Validated | None = None
-        self._pack: Callable[[Sequence[Array]], Any] | None = None
+        self.packed_as: type | None = None
+        """The type of a call's result: None for a bare array."""
         self._native: dict[int, NativeKernel] = {}
         self._seconds = 0.0
 
@@ -72,7 +74,7 @@ class _Source:
                     source = SourceFunction(self.function)
                     module = compile_kernel(source, id=self._id, budget=self._budget)
                     validated = validate(module)
-                    self._pack = _packing(source)
+                    self.packed_as = _packing(source)
                     self._seconds += time.perf_counter() - start
                     self._validated = validated
         return self._validated
@@ -93,48 +95,36 @@ class _Source:
                     self._native[width] = native
         return native
 
+    def compiled(self, width: int) -> NativeKernel | None:
+        """The native kernel for a vector width, where one has been made."""
+        return self._native.get(width)
+
     @property
     def compile_seconds(self) -> float:
         return self._seconds + sum(n.compile_seconds for n in self._native.values())
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
-        assert self._pack is not None  # set before the module is
-        return self._pack(arrays)
+        if self.packed_as is None:
+            return arrays[0]
+        return tuple(arrays) if self.packed_as is tuple else self.packed_as(*arrays)
 
 
-class Kernel:
-    """A kernel: call it with arrays. Made by ``dynamis.kernel``.
+class _PythonPath:
+    """A kernel's calls as Python makes them: every conversion, message, thread and backend.
 
-    ``kernel(*inputs, out=None, shape=None, threads=None, backend="cpu", progress=None, **params)``
-    runs it over its domain: the extent of ``out=`` or ``shape=`` when given, else that of the
-    first input of the outputs' shape.
+    Once short runs repeat, it puts a native path (``runtime/native_call``) in front of itself,
+    which hands back every call that is not plain."""
 
-    Inputs come first, in the order of the signature, then parameters; each by position or by
-    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
-    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
-    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
+    _REPEATED = 2
+    """Short runs that make a native path worth its making."""
 
-    Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
-    the arrays given there. ``threads`` defaults to one per available CPU and never changes a
-    result. ``progress(done, total)`` is called now and then from the calling thread, and at the
-    end of every run that succeeds with ``done`` equal to ``total``.
-
-    Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
-    not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
-    """
-
-    __name__: str
-    __qualname__: str
-    __wrapped__: Callable[..., Any]
-
-    def __init__(self, source: _Source, width: int = DEFAULT_WIDTH):
-        self._source = source
-        self._width = width
-        functools.update_wrapper(self, source.function)
+    def __init__(self, source: _Source, width: int, kernel: weakref.ref[Kernel]):
+        self._source, self._width, self._kernel = source, width, kernel
+        self._known = 0
 
     @public
-    def __call__(
+    def call(
         self,
         /,
         *args: object,
@@ -159,7 +149,83 @@ class Kernel:
             threads=threads,
             progress=progress,
         )
+        native = source.compiled(self._width)
+        if native is not None and native.short_runs >= self._REPEATED:
+            self._step_aside(native)
         return source.result(arrays)
+
+    def _step_aside(self, native: NativeKernel) -> None:
+        """Let the native path take calls, of the classes that programs exist for."""
+        if native.program_count == self._known:
+            return
+        with COMPILING:
+            kernel, count = self._kernel(), native.program_count
+            if kernel is None or count == self._known:
+                return
+            from .runtime.native_call import native_call  # brings the compiler: on demand
+
+            source = self._source
+            fast = native_call(
+                source.function.__name__,
+                native.call_facts(),
+                self.call,
+                source.positional,
+                source.packed_as,
+            )
+            if fast is not None:
+                kernel.__call__ = fast
+            self._known = count
+
+    def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
+        if backend == "cpu":
+            return lambda: self._source.native(self._width)
+        if backend == "reference":
+            return lambda: ReferenceKernel(self._source.validated())
+        raise ArgumentValueError(
+            f"there is no backend {backend!r}{did_you_mean(str(backend), BACKENDS)} "
+            f"(backends: {', '.join(BACKENDS)})"
+        )
+
+
+class Kernel:
+    """A kernel: call it with arrays. Made by ``dynamis.kernel``.
+
+    ``kernel(*inputs, out=None, shape=None, threads=None, backend="cpu", progress=None, **params)``
+    runs it over its domain: the extent of ``out=`` or ``shape=`` when given, else that of the
+    first input of the outputs' shape.
+
+    Inputs come first, in the order of the signature, then parameters; each by position or by
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
+    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
+    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
+
+    Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
+    the arrays given there. ``threads`` defaults to one per available CPU and never changes a
+    result. ``progress(done, total)`` is called now and then from the calling thread, and at the
+    end of every run that succeeds with ``done`` equal to ``total``.
+
+    Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
+    not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
+    """
+
+    # Python finds ``__call__`` through the class, which hands on what the kernel's own slot holds:
+    # the Python path at first, then a built-in function that needs no Python frame.
+    __slots__ = {
+        "__call__": "Run the kernel, as its class says.",
+        "__dict__": "",
+        "__weakref__": "",
+    }
+    __call__: Callable[..., Any]
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, source: _Source, width: int = DEFAULT_WIDTH):
+        self._source = source
+        self._width = width
+        self._python = _PythonPath(source, width, weakref.ref(self))
+        self.__call__ = self._python.call
+        functools.update_wrapper(self, source.function)
 
     @property
     @public
@@ -212,16 +278,6 @@ class Kernel:
         (1, 2, 4, 8 or 16). No option ever changes a result. Raises OptionError."""
         _options(width)
         return Kernel(self._source, width)
-
-    def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
-        if backend == "cpu":
-            return lambda: self._source.native(self._width)
-        if backend == "reference":
-            return lambda: ReferenceKernel(self._source.validated())
-        raise ArgumentValueError(
-            f"there is no backend {backend!r}{did_you_mean(str(backend), BACKENDS)} "
-            f"(backends: {', '.join(BACKENDS)})"
-        )
 
     def __repr__(self) -> str:
         return f"<dynamis kernel {self.__qualname__}>"
@@ -307,14 +363,12 @@ def _with_width(module: str, name: str, width: int) -> Kernel:
     return found.options(width=width)
 
 
-def _packing(source: SourceFunction) -> Callable[[Sequence[Array]], Any]:
-    """How a call's outputs are returned, by the function's return annotation: one array, a tuple,
-    or the NamedTuple class it names."""
+def _packing(source: SourceFunction) -> type | None:
+    """How a call's outputs are returned, by the function's return annotation: one array (None), a
+    tuple, or the NamedTuple class it names."""
     returns = source.tree.returns
     assert returns is not None  # the frontend has accepted the signature
     target = annotation(source, returns)
     if isinstance(target, type) and issubclass(target, tuple):
-        return lambda arrays: target(*arrays)
-    if kernel_signature(source).several:
-        return tuple
-    return lambda arrays: arrays[0]
+        return target
+    return tuple if kernel_signature(source).several else None

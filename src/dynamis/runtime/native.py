@@ -29,6 +29,7 @@ from ..uop.render import uops_to_string
 from .code_image import Native
 from .jit import assembly, compile_llvm, host
 from .locks import COMPILING
+from .native_call import CallFacts, CallProgram
 from .stages import STAGES
 from .threads import Progress, run_blocks, run_one
 
@@ -36,6 +37,8 @@ _BLOCK_WORK = 2**18
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
+"""A run below both keeps the GIL: letting go of it would cost as much as the run."""
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
 
@@ -85,6 +88,8 @@ class NativeKernel:
         limit = self.module.manifest.work_limit
         iterations = limit if self.module.counts_work() else min(self.module.worst_work(), limit)
         self._worst = (1 + iterations) * _operations(self.module)
+        self.short_runs = 0
+        """Runs so far that stayed on the calling thread."""
 
     def run(
         self,
@@ -110,11 +115,41 @@ class NativeKernel:
         arrays = [*inputs, *outputs]
         args = _arguments(program.parameters, arrays, scalars)
         size = int(np.prod(extent))
-        short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
+        short = size <= self._elements(_SHORT_WORK, _SHORT_WORST)
+        self.short_runs += short
         failed = run_blocks(
             program.native["run"], args, plan.blocks, threads, here=short, progress=progress
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
+
+    @property
+    def program_count(self) -> int:
+        """How many programs exist by now."""
+        return len(self._programs)
+
+    def call_facts(self) -> CallFacts:
+        """What the native call path needs to know, of the programs that exist by now."""
+        programs = tuple(
+            CallProgram(
+                program.native,
+                call.same_extent,
+                options.width < self.options.width,
+                tuple(u.arg.slot if u.dtype.is_ptr else str(u.arg.name) for u in program.parameters),
+            )
+            for (call, options, search), program in self._programs.items()
+            if not search and call == CallClass(call.same_extent)
+        )
+        return CallFacts(
+            self.module.manifest,
+            programs,
+            longest=self._elements(_SHORT_WORK, _SHORT_WORST),
+            brief=self._elements(_BRIEF_WORK, _BRIEF_WORST),
+            columns=self.options.width,
+        )
+
+    def _elements(self, work: int, worst: int) -> int:
+        """The most elements that take less than ``work`` as a rule and ``worst`` at worst."""
+        return min((work - 1) // self._typical, (worst - 1) // self._worst)
 
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""

@@ -15,9 +15,9 @@ MAX_ARRAYS: Final = 16
 these limits."""
 MAX_ARGUMENTS: Final = 32
 """Most inputs and parameters together."""
-MAX_VALUES: Final = 256
+MAX_VALUES: Final = 160
 """Most words of ``Frame.values``."""
-MAX_SLOTS: Final = 128
+MAX_SLOTS: Final = 96
 """Most arguments of a program."""
 
 DIMENSIONS: Final = 3

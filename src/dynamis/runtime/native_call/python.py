@@ -19,9 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..code_image import Native
-from ..jit import compile_llvm
 from .layout import FUNCTIONS, Api, Method
-from .wrapper import wrapper_text
 
 _VARARGS, _KEYWORDS = 0x1, 0x2
 _WORD: Final = struct.calcsize("P")
@@ -63,6 +61,9 @@ def api() -> Api:
 @functools.cache
 def wrapper() -> Native:
     """The machine code of ``call``."""
+    from ..jit import compile_llvm  # brings the compiler: on demand
+    from .wrapper import wrapper_text
+
     offsets = _offsets()
     assert offsets is not None  # asked before
     return compile_llvm(wrapper_text(*offsets))
