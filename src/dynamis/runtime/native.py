@@ -134,7 +134,9 @@ class NativeKernel:
                 program.native,
                 call.same_extent,
                 options.width < self.options.width,
-                tuple(u.arg.slot if u.dtype.is_ptr else str(u.arg.name) for u in program.parameters),
+                tuple(
+                    u.arg.slot if u.dtype.is_ptr else str(u.arg.name) for u in program.parameters
+                ),
             )
             for (call, options, search), program in self._programs.items()
             if not search and call == CallClass(call.same_extent)

@@ -61,14 +61,18 @@ def _get(match: re.Match[str], number: int) -> list[str]:
     name, record, field, base = match.groups()
     ty = _FIELDS[record][field][1]
     place = f"{name}.at{number}"
-    return [_address(place, record, field, base), f"  {name} = load {ty}, ptr {place}, align {_align(ty)}"]
+    load = f"  {name} = load {ty}, ptr {place}, align {_align(ty)}"
+    return [_address(place, record, field, base), load]
 
 
 def _set(match: re.Match[str], number: int) -> list[str]:
     record, field, base, value = match.groups()
     ty = _FIELDS[record][field][1]
     place = f"%set{number}"
-    return [_address(place, record, field, base), f"  store {ty} {value}, ptr {place}, align {_align(ty)}"]
+    return [
+        _address(place, record, field, base),
+        f"  store {ty} {value}, ptr {place}, align {_align(ty)}",
+    ]
 
 
 def _at(match: re.Match[str], number: int) -> list[str]:

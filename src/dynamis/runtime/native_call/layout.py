@@ -8,6 +8,7 @@ a call can see them.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_ARRAYS: Final = 16
@@ -45,6 +46,18 @@ NARROW: Final = 1 << 63
 """The bit of a call's key that says that the domain has fewer columns than a vector has lanes."""
 
 _ptr, _i32, _i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLayout:
+    """Where this Python's objects keep what is read of them, in words from their start.
+
+    ``type``: any object its type; ``items``: a tuple its first item; ``data``: a bytes object its
+    bytes. Found by looking (``python.py``): the code assumes none of it."""
+
+    type: int
+    items: int
+    data: int
 
 
 class Buffer(ctypes.Structure):
@@ -167,10 +180,8 @@ FUNCTIONS: Final = {
     "PyBuffer_Release": ("void", ("ptr",)),
     "PyObject_Call": ("ptr", ("ptr", "ptr", "ptr")),
     "PyObject_Vectorcall": ("ptr", ("ptr", "ptr", "i64", "ptr")),
-    "PyObject_Type": ("ptr", ("ptr",)),
     "PyTuple_New": ("ptr", ("i64",)),
     "PyTuple_Size": ("i64", ("ptr",)),
-    "PyTuple_GetItem": ("ptr", ("ptr", "i64")),
     "PyTuple_SetItem": ("i32", ("ptr", "i64", "ptr")),
     "PyDict_Next": ("i32", ("ptr", "ptr", "ptr", "ptr")),
     "PyLong_FromLongLong": ("ptr", ("i64",)),

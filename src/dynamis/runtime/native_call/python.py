@@ -19,17 +19,18 @@ from typing import Any, Final
 import numpy as np
 
 from ..code_image import Native
-from .layout import FUNCTIONS, Api, Method
+from .layout import FUNCTIONS, Api, Method, ObjectLayout
 
 _VARARGS, _KEYWORDS = 0x1, 0x2
 _WORD: Final = struct.calcsize("P")
 _HEADER_WORDS: Final = 16
 """Words of an object in which its contents are looked for."""
+_MARK: Final = 0x5DEECE66D5DEECE6
 
 
 def supported() -> bool:
     """Whether calls can be native here."""
-    return sys.implementation.name == "cpython" and _WORD == 8 and _offsets() is not None
+    return sys.implementation.name == "cpython" and _WORD == 8 and object_layout() is not None
 
 
 @functools.cache
@@ -64,9 +65,9 @@ def wrapper() -> Native:
     from ..jit import compile_llvm  # brings the compiler: on demand
     from .wrapper import wrapper_text
 
-    offsets = _offsets()
-    assert offsets is not None  # asked before
-    return compile_llvm(wrapper_text(*offsets))
+    objects = object_layout()
+    assert objects is not None  # asked before
+    return compile_llvm(wrapper_text(objects))
 
 
 def builtin(name: str, code: Native, slow: Callable[..., Any], record: ctypes.Structure) -> Any:
@@ -85,20 +86,22 @@ def builtin(name: str, code: Native, slow: Callable[..., Any], record: ctypes.St
 
 
 @functools.cache
-def _offsets() -> tuple[int, int] | None:
-    """Where a tuple keeps its items and a bytes object its data, in bytes from its start."""
-    mark = struct.pack("P", 0x5DEECE66D5DEECE6)
-    first, second = object(), object()
-    pair = (first, second)
-    items = _find(id(pair), [id(first), id(second)])
-    data = _find(id(mark), [0x5DEECE66D5DEECE6])
-    return None if items is None or data is None else (items, data)
+def object_layout() -> ObjectLayout | None:
+    """Where objects of this Python keep what the wrapper reads; None where it is not found."""
+    mark = struct.pack("P", _MARK)
+    pair = (object(), object())
+    found = (
+        _find(pair[0], [id(object)]),
+        _find(pair, [id(pair[0]), id(pair[1])]),
+        _find(mark, [_MARK]),
+    )
+    return None if None in found else ObjectLayout(*found)  # type: ignore[arg-type]
 
 
-def _find(address: int, words: list[int]) -> int | None:
-    """The offset of consecutive words in an object that holds at least them; None without."""
-    for offset in range(_WORD, _WORD * _HEADER_WORDS, _WORD):
-        found = (ctypes.c_uint64 * len(words)).from_address(address + offset)
+def _find(thing: object, words: list[int]) -> int | None:
+    """Where an object holds consecutive words, in words from its start; None where it does not."""
+    for at in range(1, _HEADER_WORDS):
+        found = (ctypes.c_uint64 * len(words)).from_address(id(thing) + at * _WORD)
         if list(found) == words:
-            return offset
+            return at
     return None

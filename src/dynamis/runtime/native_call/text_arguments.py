@@ -1,0 +1,240 @@
+"""The wrapper's part about arguments: which is which, and parameters as words.
+
+Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). ``bind`` matches
+arguments with places and names as ``runtime/bind.py`` does, ``convert`` numbers as
+``runtime/params.py`` does; both answer false to whatever those would refuse or do otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+BIND: Final = """
+; Arguments by position and by name into Frame.given and Frame.out.
+define internal i1 @bind(ptr %k, ptr %api, ptr %frame, ptr %args, ptr %keywords) nounwind {
+entry:
+  %position = alloca i64, align 8
+  %key.place = alloca ptr, align 8
+  %value.place = alloca ptr, align 8
+  %given = at Frame.given %frame
+  %count = get Kernel.arguments %k
+  set Frame.out %frame, null
+  br label %clear
+clear:
+  %c = phi i64 [ 0, %entry ], [ %c.next, %cleared ]
+  %unclear = icmp ult i64 %c, %count
+  br i1 %unclear, label %cleared, label %positions
+cleared:
+  put ptr null, %given, %c
+  %c.next = add i64 %c, 1
+  br label %clear
+positions:
+  %first = getelementptr ptr, ptr %args, i64 $ITEMS
+  %n = py PyTuple_Size(%args)
+  %most = get Kernel.positions %k
+  %places = get Kernel.places %k
+  %many = icmp ugt i64 %n, %most
+  br i1 %many, label %no, label %next
+next:
+  %i = phi i64 [ 0, %positions ], [ %i.next, %one ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %one, label %named
+one:
+  %argument = item ptr %first, %i
+  %place = item i64 %places, %i
+  put ptr %argument, %given, %place
+  %i.next = add i64 %i, 1
+  br label %next
+named:
+  %none.named = icmp eq ptr %keywords, null
+  br i1 %none.named, label %yes, label %walk
+walk:
+  %out.name = object out
+  %none = object none
+  store i64 0, ptr %position, align 8
+  br label %keyword
+keyword:
+  %found = py PyDict_Next(%keywords, %position, %key.place, %value.place)
+  %last = icmp eq i32 %found, 0
+  br i1 %last, label %yes, label %which
+which:
+  %key = load ptr, ptr %key.place, align 8
+  %value = load ptr, ptr %value.place, align 8
+  %is.out = icmp eq ptr %key, %out.name
+  br i1 %is.out, label %target, label %own
+target:
+  %absent = icmp eq ptr %value, %none
+  br i1 %absent, label %keyword, label %present
+present:
+  set Frame.out %frame, %value
+  br label %keyword
+own:
+  %at = call i64 @place_of(ptr %k, ptr %key)
+  %unknown = icmp slt i64 %at, 0
+  br i1 %unknown, label %no, label %known
+known:
+  %before = item ptr %given, %at
+  %twice = icmp ne ptr %before, null
+  br i1 %twice, label %no, label %store
+store:
+  put ptr %value, %given, %at
+  br label %keyword
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; The argument with that very name object, or -1.
+define internal i64 @place_of(ptr %k, ptr %key) nounwind {
+entry:
+  %count = get Kernel.arguments %k
+  %names = get Kernel.names %k
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %other ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %one, label %none
+one:
+  %name = item ptr %names, %i
+  %same = icmp eq ptr %name, %key
+  br i1 %same, label %found, label %other
+other:
+  %i.next = add i64 %i, 1
+  br label %next
+found:
+  ret i64 %i
+none:
+  ret i64 -1
+}
+"""
+
+CONVERT: Final = """
+; The parameters' words: defaults, then those that were given.
+define internal i1 @convert_params(ptr %k, ptr %api, ptr %frame) nounwind {
+entry:
+  %words = get Kernel.words %k
+  %defaults = get Kernel.defaults %k
+  %params = get Kernel.params %k
+  %inputs = get Kernel.inputs %k
+  %count = get Kernel.parameters %k
+  %given = at Frame.given %frame
+  %values = at Frame.values %frame
+  br label %default
+default:
+  %w = phi i64 [ 0, %entry ], [ %w.next, %copy ]
+  %left = icmp ult i64 %w, %words
+  br i1 %left, label %copy, label %next
+copy:
+  %word = item i64 %defaults, %w
+  %at = add i64 %w, $PARAMS
+  put i64 %word, %values, %at
+  %w.next = add i64 %w, 1
+  br label %default
+next:
+  %i = phi i64 [ 0, %default ], [ %i.next, %done ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %one, label %yes
+one:
+  %argument = add i64 %inputs, %i
+  %object = item ptr %given, %argument
+  %absent = icmp eq ptr %object, null
+  br i1 %absent, label %done, label %convert
+convert:
+  %param = getelementptr %Param, ptr %params, i64 %i
+  %kind = get Param.kind %param
+  %place = get Param.place %param
+  %target = getelementptr i64, ptr %values, i64 %place
+  %ok = call i1 @convert(ptr %api, ptr %object, i64 %kind, ptr %target)
+  br i1 %ok, label %done, label %no
+done:
+  %i.next = add i64 %i, 1
+  br label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; One number, as runtime/params.py converts it; what that would refuse or convert otherwise: false.
+define internal i1 @convert(ptr %api, ptr %object, i64 %kind, ptr %target) nounwind {
+entry:
+  %type = item ptr %object, $TYPE
+  %int = object int
+  %float = object float
+  %is.int = icmp eq ptr %type, %int
+  %is.float = icmp eq ptr %type, %float
+  switch i64 %kind, label %no [
+    i64 $F32, label %real
+    i64 $F64, label %real
+    i64 $I32, label %whole
+    i64 $BOOL, label %truth
+  ]
+truth:
+  %true = object true
+  %false = object false
+  %is.true = icmp eq ptr %object, %true
+  %is.false = icmp eq ptr %object, %false
+  %is.truth = or i1 %is.true, %is.false
+  %bit = zext i1 %is.true to i64
+  store i64 %bit, ptr %target, align 8
+  ret i1 %is.truth
+whole:
+  br i1 %is.int, label %integer, label %no
+real:
+  br i1 %is.float, label %double, label %maybe
+maybe:
+  br i1 %is.int, label %integer, label %no
+integer:
+  %n = py PyLong_AsLongLong(%object)
+  %suspect = icmp eq i64 %n, -1
+  br i1 %suspect, label %doubt, label %sure
+doubt:
+  %error = py PyErr_Occurred()
+  %overflow = icmp ne ptr %error, null
+  br i1 %overflow, label %no, label %sure
+sure:
+  %is.whole = icmp eq i64 %kind, $I32
+  br i1 %is.whole, label %narrow, label %exact
+narrow:
+  %half = trunc i64 %n to i32
+  %again = sext i32 %half to i64
+  %holds = icmp eq i64 %again, %n
+  %bits = zext i32 %half to i64
+  store i64 %bits, ptr %target, align 8
+  ret i1 %holds
+exact:
+  %shifted = add i64 %n, $EXACT
+  %is.exact = icmp ule i64 %shifted, $EXACT_COUNT
+  br i1 %is.exact, label %from, label %no
+from:
+  %converted = sitofp i64 %n to double
+  br label %number
+double:
+  %plain = py PyFloat_AsDouble(%object)
+  br label %number
+number:
+  %x = phi double [ %converted, %from ], [ %plain, %double ]
+  %is.number = fcmp ord double %x, 0.0
+  br i1 %is.number, label %format, label %no
+format:
+  %is.f64 = icmp eq i64 %kind, $F64
+  br i1 %is.f64, label %f64, label %f32
+f64:
+  store double %x, ptr %target, align 8
+  ret i1 true
+f32:
+  %rounded = fptrunc double %x to float
+  %back = fpext float %rounded to double
+  %distance = fsub double %back, %back
+  %finite = fcmp ord double %distance, 0.0
+  %kept = fcmp oeq double %back, %x
+  %fits = or i1 %finite, %kept
+  %word = bitcast float %rounded to i32
+  %wide = zext i32 %word to i64
+  store i64 %wide, ptr %target, align 8
+  ret i1 %fits
+no:
+  ret i1 false
+}
+"""
