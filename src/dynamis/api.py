@@ -88,9 +88,9 @@ class _Source:
                 native = self._native.get(width)
                 if native is None:
                     start = time.perf_counter()
-                    from .runtime.native import NativeKernel  # brings the compiler: on demand
+                    from .runtime.native import NativeKernel
 
-                    native = NativeKernel(validated, _options(width))
+                    native = NativeKernel(validated, _options(width), keep=True)
                     self._seconds += time.perf_counter() - start
                     self._native[width] = native
         return native
@@ -101,7 +101,7 @@ class _Source:
 
     @property
     def compile_seconds(self) -> float:
-        return self._seconds + sum(n.compile_seconds for n in self._native.values())
+        return self._seconds + sum(n.timings.total for n in self._native.values())
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""

@@ -446,9 +446,9 @@ def test_a_kernel_goes_when_its_last_reference_does() -> None:
 
 def test_many_threads_call_the_native_path_at_once() -> None:
     watched = plain()
-    handed, facts = watched.handed, watched.facts
+    handed, (program,) = watched.handed, watched.facts.programs
     wanted: dict[int, bytes] = {}
-    sizes = [64, facts.brief, min(facts.brief + 1, facts.longest), facts.longest]
+    sizes = [64, program.brief, program.brief + 1, program.longest]
     inputs = {n: np.random.default_rng(n).standard_normal(n, np.float32) for n in sizes}
     for n, x in inputs.items():
         wanted[n] = axpy._python.call(x, x).tobytes()

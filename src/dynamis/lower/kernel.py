@@ -40,8 +40,8 @@ from ..uop import (
 )
 from . import arithmetic as word
 from .arithmetic import i32
-from .effects import ZERO, Register, Site, unique
 from .call_class import CallClass
+from .effects import ZERO, Register, Site, unique
 from .host import Host, Words, scalar_param
 from .induction import growth
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,6 +43,12 @@ class Native:
 
     def __getitem__(self, name: str) -> int:
         return self.entries[name]
+
+
+def flat() -> bool:
+    """Whether code is made as flat images here: on x86-64 systems with ELF objects."""
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    return x86 and sys.platform not in ("darwin", "win32", "cygwin")
 
 
 def load(image: CodeImage) -> Native:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import functools
 import platform
-import sys
 import weakref
 from typing import Any
 
 from ..errors import DynamisError
 from ..render import Machine
-from .code_image import CodeImage, Native, load
+from .code_image import CodeImage, Native, flat, load
 from .elf import image_of_object
 
 _FLOOR = ("avx2", "bmi2", "f16c", "fma")
@@ -59,15 +58,6 @@ def _parse(text: str, context: Any) -> tuple[Any, Any]:
     module.data_layout = str(machine.target_data)
     module.verify()
     return module, machine
-
-
-def flat() -> bool:
-    """Whether this system's code can be a flat image: x86-64 with ELF objects."""
-    return platform.machine().lower() in ("x86_64", "amd64") and sys.platform not in (
-        "darwin",
-        "win32",
-        "cygwin",
-    )
 
 
 def compile_image(text: str) -> CodeImage:

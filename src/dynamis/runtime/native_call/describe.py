@@ -40,25 +40,24 @@ class CallProgram:
     """A compiled program and the calls it is for.
 
     ``same_extent``: which inputs have the domain's extent; ``narrow``: for domains of fewer columns
-    than the kernel's vectors have lanes; ``parameters``: each argument's array number or name."""
+    than the kernel's vectors have lanes; ``arguments``: an array by number or a scalar by name;
+    ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
+    keeps the GIL."""
 
-    native: Native
+    code: Native
     same_extent: tuple[bool, ...]
     narrow: bool
-    parameters: tuple[int | str, ...]
+    arguments: tuple[int | str, ...]
+    longest: int
+    brief: int
 
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What of a native kernel a call depends on.
-
-    ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
-    keeps the GIL; ``columns``: lanes of its vectors."""
+    """What of a native kernel a call depends on; ``columns``: lanes of its vectors."""
 
     manifest: Manifest
     programs: tuple[CallProgram, ...]
-    longest: int
-    brief: int
     columns: int
 
 
@@ -75,7 +74,8 @@ def native_call(
     result, None for a bare array."""
     if not python.supported() or not _fits(facts):
         return None
-    return python.builtin(name, python.wrapper(), slow, _record(facts, positional, pack))
+    record = _record(facts, positional, pack)
+    return python.builtin(name, python.wrapper(), slow, record)
 
 
 def _fits(facts: CallFacts) -> bool:
@@ -87,34 +87,25 @@ def _fits(facts: CallFacts) -> bool:
         and len(manifest.inputs) + len(manifest.params) <= layout.MAX_ARGUMENTS
         and PARAMS + words <= layout.MAX_VALUES
         and all(port.element.component in _CODES for port in ports)
-        and all(len(p.parameters) <= layout.MAX_SLOTS for p in facts.programs)
+        and all(len(p.arguments) <= layout.MAX_SLOTS for p in facts.programs)
     )
 
 
 def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> layout.Kernel:
+    """The record of a kernel, which keeps alive all that it points at."""
     manifest = facts.manifest
-    names = [sys.intern(p.name) for p in (*manifest.inputs, *manifest.params)]
-    places = _words([names.index(name) for name in positional])
-    pointers = (ctypes.c_void_p * len(names))(*map(id, names))
-    shape = manifest.outputs[0].shape
+    names = [sys.intern(name) for name in _argument_names(manifest)]
+    whole = manifest.outputs[0].shape
     dtypes = [host_dtype(port.element) for port in manifest.outputs]
-    ports = [_port(p, p.shape is shape, None) for p in manifest.inputs]
+    ports = [_port(p, p.shape is whole, None) for p in manifest.inputs]
     ports += [_port(p, True, d) for p, d in zip(manifest.outputs, dtypes, strict=True)]
     defaults = [word for p in manifest.params for word in p.default.words]
-    params, place = [], PARAMS
-    for p in manifest.params:
-        params.append(layout.Param(_KINDS.get(p.ty, layout.PLAIN), place))
-        place += len(p.default.words)
-    at = value_places(manifest)
-    slots = [_words([at[name] for name in p.parameters]) for p in facts.programs]
-    programs = [
-        layout.Program(_key(p), p.native.entries["one"], ctypes.addressof(s), len(p.parameters))
-        for p, s in zip(facts.programs, slots, strict=True)
-    ]
-    sizing = next((k for k, p in enumerate(manifest.inputs) if p.shape is shape), -1)
-    tables = {
-        "names": pointers,
-        "places": places,
+    params = _params(manifest)
+    slots = _slots(facts)
+    programs = [_program(p, s) for p, s in zip(facts.programs, slots, strict=True)]
+    tables: dict[str, ctypes.Array[Any]] = {
+        "names": (ctypes.c_void_p * len(names))(*map(id, names)),
+        "places": _words([names.index(name) for name in positional]),
         "ports": (layout.Port * len(ports))(*ports),
         "params": (layout.Param * len(params))(*params),
         "defaults": _words(defaults),
@@ -130,14 +121,42 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         parameters=len(params),
         words=len(defaults),
         program_count=len(programs),
-        sizing=sizing,
-        longest=facts.longest,
-        brief=facts.brief,
+        sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
+        longest=max((p.longest for p in facts.programs), default=0),
         columns=facts.columns,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
-    record.kept = (tables, slots, names, dtypes, pack, [p.native for p in facts.programs])
+    record.kept = (tables, slots, names, dtypes, pack, [p.code for p in facts.programs])
     return record
+
+
+def _argument_names(manifest: Manifest) -> list[str]:
+    """Inputs, then parameters: the order of ``Frame.given``."""
+    return [p.name for p in (*manifest.inputs, *manifest.params)]
+
+
+def _params(manifest: Manifest) -> list[layout.Param]:
+    params, place = [], PARAMS
+    for p in manifest.params:
+        params.append(layout.Param(_KINDS.get(p.ty, layout.PLAIN), place))
+        place += len(p.default.words)
+    return params
+
+
+def _slots(facts: CallFacts) -> list[ctypes.Array[ctypes.c_uint64]]:
+    at = value_places(facts.manifest)
+    return [_words([at[name] for name in p.arguments]) for p in facts.programs]
+
+
+def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layout.Program:
+    return layout.Program(
+        key=_key(program),
+        entry=program.code["one"],
+        slots=ctypes.addressof(slots),
+        count=len(program.arguments),
+        longest=program.longest,
+        brief=program.brief,
+    )
 
 
 def value_places(manifest: Manifest) -> dict[int | str, int]:

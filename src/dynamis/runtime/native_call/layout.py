@@ -116,9 +116,17 @@ class Program(ctypes.Structure):
 
     ``key`` has a bit for each input whose extent is the domain's, and NARROW; ``entry`` is
     ``one`` of the program; ``slots`` says for each of its ``count`` arguments which of
-    ``Frame.values`` it is."""
+    ``Frame.values`` it is. Runs of up to ``longest`` elements stay on the calling thread, of more
+    than ``brief`` release the GIL."""
 
-    _fields_ = [("key", _i64), ("entry", _ptr), ("slots", _ptr), ("count", _i64)]
+    _fields_ = [
+        ("key", _i64),
+        ("entry", _ptr),
+        ("slots", _ptr),
+        ("count", _i64),
+        ("longest", _i64),
+        ("brief", _i64),
+    ]
 
 
 class Kernel(ctypes.Structure):
@@ -127,9 +135,9 @@ class Kernel(ctypes.Structure):
     ``names`` are interned strings of the ``arguments`` (inputs, then parameters); ``places`` gives
     the argument of each of the ``positions``; ``ports`` are inputs, then outputs; ``sizing`` is
     the input that the domain is taken from, or -1; ``defaults`` are ``words`` words of the
-    parameters; runs of up to ``longest`` elements stay on the calling thread, of more than
-    ``brief`` release the GIL; ``columns`` is the lanes of a vector; ``pack`` is the type of the
-    result where that is not one array (borrowed, or null)."""
+    parameters; ``longest`` is the most elements that any program may be given; ``columns`` is the
+    lanes of a vector; ``pack`` is the type of the result where that is not one array (borrowed, or
+    null)."""
 
     _fields_ = [
         ("api", _ptr),
@@ -149,7 +157,6 @@ class Kernel(ctypes.Structure):
         ("program_count", _i64),
         ("sizing", _i64),
         ("longest", _i64),
-        ("brief", _i64),
         ("columns", _i64),
     ]
 

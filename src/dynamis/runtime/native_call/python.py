@@ -70,19 +70,20 @@ def wrapper() -> Native:
     return compile_llvm(wrapper_text(objects))
 
 
-def builtin(name: str, code: Native, slow: Callable[..., Any], record: ctypes.Structure) -> Any:
+def builtin(
+    name: str, code: Native, slow: Callable[..., Any], record: ctypes.Structure
+) -> Callable[..., Any]:
     """A built-in function that runs ``code`` on ``record`` and falls back to ``slow``.
 
     It keeps all of them alive, and whatever the record's ``kept`` holds."""
-    method = Method(
-        name.encode("ascii", "replace"), code.entries["call"], _VARARGS | _KEYWORDS, None
-    )
+    method = Method(name.encode(), code["call"], _VARARGS | _KEYWORDS, None)
     address = struct.pack("P", ctypes.addressof(record))
     own = (address, slow, record, method, code, api())
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
     )
-    return make(ctypes.addressof(method), own, None)
+    made: Callable[..., Any] = make(ctypes.addressof(method), own, None)
+    return made
 
 
 @functools.cache

@@ -13,16 +13,11 @@ RUN: Final = """
 define internal i1 @run(ptr %k, ptr %api, ptr %frame) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
-  %longest = get Kernel.longest %k
-  %brief = get Kernel.brief %k
   %values = at Frame.values %frame
   %slots = at Frame.slots %frame
   %record = at Frame.record %frame
   %stop = at Frame.stop %frame
   %elements = call i64 @elements(ptr %frame, i64 %inputs)
-  %long = icmp ugt i64 %elements, %longest
-  br i1 %long, label %no, label %domain
-domain:
   %first = mul i64 %inputs, $DIMENSIONS
   %width.at = add i64 %first, $EXTENTS
   %height.at = add i64 %width.at, 1
@@ -41,7 +36,12 @@ domain:
   put i64 1, %to, 6
   %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width)
   %unknown = icmp eq ptr %program, null
-  br i1 %unknown, label %no, label %gather
+  br i1 %unknown, label %no, label %known
+known:
+  %longest = get Program.longest %program
+  %brief = get Program.brief %program
+  %long = icmp ugt i64 %elements, %longest
+  br i1 %long, label %no, label %gather
 gather:
   %entry.point = get Program.entry %program
   %from = get Program.slots %program
