@@ -132,7 +132,7 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
 
 def _argument_names(manifest: Manifest) -> list[str]:
     """Inputs, then parameters: the order of ``Frame.given``."""
-    return [p.name for p in (*manifest.inputs, *manifest.params)]
+    return [p.name for p in manifest.inputs] + [p.name for p in manifest.params]
 
 
 def _params(manifest: Manifest) -> list[layout.Param]:
