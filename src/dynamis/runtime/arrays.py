@@ -128,7 +128,10 @@ def native_input(port: Port, array: Array) -> Array:
     """The array in the form machine code reads; a view of ``array`` where that form allows."""
     if port.element == Type.BOOL:
         return _truth(array)
-    return np.require(array, host_dtype(port.element), ["C_CONTIGUOUS", "ALIGNED"])
+    dtype, flags = host_dtype(port.element), array.flags
+    if array.dtype is dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _truth(array: Array) -> Array:
@@ -153,6 +156,8 @@ def unorm8(array: object) -> npt.NDArray[np.float32]:
 
 def _check_dtype(what: object, element: Type, dtype: np.dtype[Any]) -> None:
     component = element.component
+    if dtype is _HOST_DTYPES[component]:  # the plain case, told at once
+        return
     if dtype.newbyteorder("=").str[1:] in _WIDENS[component] and dtype.fields is None:
         return
     target = host_dtype(element).name
