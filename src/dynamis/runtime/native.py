@@ -19,6 +19,7 @@ from ..codegen import Options
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
+from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
 from ..lower import CallClass, require_supported
@@ -131,7 +132,7 @@ class NativeKernel:
             CallProgram(
                 code=native,
                 same_extent=call.same_extent,
-                narrow=options.width < self.options.width,
+                columns=self._columns(options.width),
                 arguments=program.arguments,
                 longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
                 brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
@@ -139,7 +140,11 @@ class NativeKernel:
             for (call, options, search), (program, native) in self._programs.items()
             if not search and call == CallClass(call.same_extent)
         )
-        return CallFacts(self.manifest, programs, self.options.width)
+        return CallFacts(self.manifest, programs)
+
+    def _columns(self, width: int) -> tuple[int, int]:
+        """The fewest and the most columns of domains that run at ``width``."""
+        return (width, MAX_ELEMENTS) if width == self.options.width else (1, self.options.width - 1)
 
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""

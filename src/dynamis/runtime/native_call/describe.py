@@ -39,14 +39,14 @@ _KINDS = {
 class CallProgram:
     """A compiled program and the calls it is for.
 
-    ``same_extent``: which inputs have the domain's extent; ``narrow``: for domains of fewer columns
-    than the kernel's vectors have lanes; ``arguments``: an array by number or a scalar by name;
+    ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
+    that the domain may have; ``arguments``: an array by number or a scalar by name;
     ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
     keeps the GIL."""
 
     code: Native
     same_extent: tuple[bool, ...]
-    narrow: bool
+    columns: tuple[int, int]
     arguments: tuple[int | str, ...]
     longest: int
     brief: int
@@ -54,11 +54,10 @@ class CallProgram:
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What of a native kernel a call depends on; ``columns``: lanes of its vectors."""
+    """What of a native kernel a call depends on."""
 
     manifest: Manifest
     programs: tuple[CallProgram, ...]
-    columns: int
 
 
 def native_call(
@@ -123,7 +122,6 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
         longest=max((p.longest for p in facts.programs), default=0),
-        columns=facts.columns,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
     record.kept = (tables, slots, names, dtypes, pack, [p.code for p in facts.programs])
@@ -149,8 +147,11 @@ def _slots(facts: CallFacts) -> list[ctypes.Array[ctypes.c_uint64]]:
 
 
 def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layout.Program:
+    least, most = program.columns
     return layout.Program(
-        key=_key(program),
+        key=sum(1 << k for k, same in enumerate(program.same_extent) if same),
+        least=least,
+        most=most,
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),
@@ -186,11 +187,6 @@ def _port(port: Port, alike: bool, dtype: object) -> layout.Port:
         alike=alike,
         dtype=None if dtype is None else id(dtype),
     )
-
-
-def _key(program: CallProgram) -> int:
-    key = sum(1 << k for k, same in enumerate(program.same_extent) if same)
-    return (key | layout.NARROW) - 2**64 if program.narrow else key
 
 
 def _words(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:

@@ -42,9 +42,6 @@ PARAMS: Final = EXTENTS + DIMENSIONS * MAX_ARRAYS
 PLAIN, F32, F64, I32, BOOL = range(5)
 """How a parameter that is given becomes words; PLAIN ones are never given on the native path."""
 
-NARROW: Final = 1 << 63
-"""The bit of a call's key that says that the domain has fewer columns than a vector has lanes."""
-
 _ptr, _i32, _i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 
 
@@ -114,13 +111,15 @@ class Param(ctypes.Structure):
 class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
-    ``key`` has a bit for each input whose extent is the domain's, and NARROW; ``entry`` is
-    ``one`` of the program; ``slots`` says for each of its ``count`` arguments which of
-    ``Frame.values`` it is. Runs of up to ``longest`` elements stay on the calling thread, of more
+    ``key`` has a bit for each input whose extent is the domain's; it is for domains of
+    ``least`` to ``most`` columns. ``entry`` is ``one`` of the program; ``slots`` says for each of
+    its ``count`` arguments which of ``Frame.values`` it is. Runs of up to ``longest`` elements stay on the calling thread, of more
     than ``brief`` release the GIL."""
 
     _fields_ = [
         ("key", _i64),
+        ("least", _i64),
+        ("most", _i64),
         ("entry", _ptr),
         ("slots", _ptr),
         ("count", _i64),
@@ -135,9 +134,8 @@ class Kernel(ctypes.Structure):
     ``names`` are interned strings of the ``arguments`` (inputs, then parameters); ``places`` gives
     the argument of each of the ``positions``; ``ports`` are inputs, then outputs; ``sizing`` is
     the input that the domain is taken from, or -1; ``defaults`` are ``words`` words of the
-    parameters; ``longest`` is the most elements that any program may be given; ``columns`` is the
-    lanes of a vector; ``pack`` is the type of the result where that is not one array (borrowed, or
-    null)."""
+    parameters; ``longest`` is the most elements that any program may be given; ``pack`` is the
+    type of the result where that is not one array (borrowed, or null)."""
 
     _fields_ = [
         ("api", _ptr),
@@ -157,7 +155,6 @@ class Kernel(ctypes.Structure):
         ("program_count", _i64),
         ("sizing", _i64),
         ("longest", _i64),
-        ("columns", _i64),
     ]
 
 

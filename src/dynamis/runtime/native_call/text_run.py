@@ -83,15 +83,12 @@ define internal ptr @program_for(ptr %k, ptr %frame, i64 %width) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
   %ports = get Kernel.ports %k
-  %columns = get Kernel.columns %k
   %programs = get Kernel.programs %k
   %count = get Kernel.program_count %k
-  %is.narrow = icmp ult i64 %width, %columns
-  %narrow = select i1 %is.narrow, i64 $NARROW_BIT, i64 0
   br label %next
 next:
   %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
-  %key = phi i64 [ %narrow, %entry ], [ %longer, %one ]
+  %key = phi i64 [ 0, %entry ], [ %longer, %one ]
   %more = icmp ult i64 %i, %inputs
   br i1 %more, label %one, label %look
 one:
@@ -112,7 +109,13 @@ look:
 compare:
   %program = getelementptr %Program, ptr %programs, i64 %p
   %its = get Program.key %program
-  %found = icmp eq i64 %its, %key
+  %least = get Program.least %program
+  %most = get Program.most %program
+  %alike.key = icmp eq i64 %its, %key
+  %enough = icmp uge i64 %width, %least
+  %few = icmp ule i64 %width, %most
+  %found.1 = and i1 %alike.key, %enough
+  %found = and i1 %found.1, %few
   br i1 %found, label %yes, label %other
 other:
   %p.next = add i64 %p, 1

@@ -43,7 +43,6 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "EXACT": _EXACT,
         "EXACT_COUNT": 2 * _EXACT,
         "WORDS_LIMIT": _WORDS_LIMIT,
-        "NARROW_BIT": layout.NARROW - 2**64,
     }
     body = "\n".join([_CALL, BIND, TAKE, RESULTS, CONVERT, RUN])
     for name in sorted(numbers, key=len, reverse=True):
