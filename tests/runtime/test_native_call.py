@@ -202,7 +202,7 @@ AXPY: dict[str, tuple[Callable[[], Arguments], bool]] = {
     "too many by position": (lambda: call(X, Y, 1.0, 2, True, 5), False),
     "all by position": (lambda: call(X, Y, 1.0, 2, False), True),
     "all by name": (lambda: call(X, Y, on=False, n=7, a=-1.5, out=new()), True),
-    "a name made at run time": (lambda: call(X, Y, **{"".join(["a", "xyz"])[:1]: 3.0}), False),
+    "a name made at run time": (lambda: call(X, Y, **{"".join(["o", "n"]): False}), False),
     "an option": (lambda: call(X, Y, threads=1), False),
     "shape": (lambda: call(X, Y, shape=50), False),
     "reference": (lambda: call(X, Y, backend="reference"), False),
