@@ -113,8 +113,8 @@ class Program(ctypes.Structure):
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of
     ``least`` to ``most`` columns. ``entry`` is ``one`` of the program; ``slots`` says for each of
-    its ``count`` arguments which of ``Frame.values`` it is. Runs of up to ``longest`` elements stay on the calling thread, of more
-    than ``brief`` release the GIL."""
+    its ``count`` arguments which of ``Frame.values`` it is. Runs of up to ``longest`` elements stay
+    on the calling thread, of more than ``brief`` release the GIL."""
 
     _fields_ = [
         ("key", _i64),
@@ -203,8 +203,9 @@ FUNCTIONS: Final = {
 OBJECTS: Final = ("ndarray", "memoryview", "array", "tuple", "int", "float")
 """Types that arguments are held against, by identity."""
 
-CONSTANTS: Final = ("none", "true", "false", "out", "empty")
-"""``None``, ``True``, ``False``, the interned string ``"out"`` and ``numpy.empty``."""
+CONSTANTS: Final = ("none", "true", "false", "out", "threads", "empty")
+"""``None``, ``True``, ``False``, the interned strings ``"out"`` and ``"threads"``, and
+``numpy.empty``."""
 
 
 class Api(ctypes.Structure):

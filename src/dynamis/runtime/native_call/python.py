@@ -41,6 +41,7 @@ def api() -> Api:
         "true": True,
         "false": False,
         "out": sys.intern("out"),
+        "threads": sys.intern("threads"),
         "empty": np.empty,
         "ndarray": np.ndarray,
         "memoryview": memoryview,

@@ -50,6 +50,7 @@ named:
   br i1 %none.named, label %yes, label %walk
 walk:
   %out.name = object out
+  %threads.name = object threads
   %none = object none
   store i64 0, ptr %position, align 8
   br label %keyword
@@ -61,13 +62,19 @@ which:
   %key = load ptr, ptr %key.place, align 8
   %value = load ptr, ptr %value.place, align 8
   %is.out = icmp eq ptr %key, %out.name
-  br i1 %is.out, label %target, label %own
+  br i1 %is.out, label %target, label %other
 target:
   %absent = icmp eq ptr %value, %none
   br i1 %absent, label %keyword, label %present
 present:
   set Frame.out %frame, %value
   br label %keyword
+other:
+  %is.threads = icmp eq ptr %key, %threads.name
+  br i1 %is.threads, label %threads, label %own
+threads:
+  %counts = call i1 @thread_count(ptr %api, ptr %value)
+  br i1 %counts, label %keyword, label %no
 own:
   %at = call i64 @place_of(ptr %k, ptr %key)
   %unknown = icmp slt i64 %at, 0
@@ -79,6 +86,27 @@ known:
 store:
   put ptr %value, %given, %at
   br label %keyword
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Whether an object is a number of threads, which a run on the calling thread has no use for.
+define internal i1 @thread_count(ptr %api, ptr %object) nounwind {
+  %int = object int
+  %none = object none
+  %default = icmp eq ptr %object, %none
+  br i1 %default, label %yes, label %typed
+typed:
+  %type = item ptr %object, $TYPE
+  %is.int = icmp eq ptr %type, %int
+  br i1 %is.int, label %read, label %no
+read:
+  %n = py PyLong_AsLongLong(%object) ; -1 with an exception where it is too large
+  %below = sub i64 %n, 1
+  %within = icmp ult i64 %below, $MAX_THREADS
+  ret i1 %within
 yes:
   ret i1 true
 no:

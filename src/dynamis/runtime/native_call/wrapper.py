@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..dispatch import MAX_THREADS
 from . import layout
 from .assembler import assemble
 from .layout import ObjectLayout, llvm_types
@@ -40,6 +41,7 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "DATA": objects.data,
         "READ": _C_CONTIGUOUS | _FORMAT,
         "WRITE": _C_CONTIGUOUS | _FORMAT | _WRITABLE,
+        "MAX_THREADS": MAX_THREADS,
         "EXACT": _EXACT,
         "EXACT_COUNT": 2 * _EXACT,
         "WORDS_LIMIT": _WORDS_LIMIT,
