@@ -57,8 +57,10 @@ class Taken:
         return statistics.median(self.rounds)
 
 
-def forms(elements: int) -> list[Form]:
-    """Every form that can be had here, its code compiled and its answer checked."""
+def forms(elements: int, *, numba: bool = True) -> list[Form]:
+    """Every form that can be had here, its code compiled and its answer checked.
+
+    ``numba``: with those that need it, where it is installed."""
     rng = np.random.default_rng(5)
     x, y = (rng.standard_normal(elements, np.float32) for _ in range(2))
     out = np.empty_like(x)
@@ -87,7 +89,7 @@ def forms(elements: int) -> list[Form]:
         Form("Dynamis, `out=`", into, 0.6),
         Form("Dynamis, new result", fresh, 1.2),
         Form("Dynamis, `out=` and a parameter", with_parameter),
-        *_numba_forms(x, y, out),
+        *(_numba_forms(x, y, out) if numba else ()),
         Form("NumPy ufunc, `out=`", ufunc),
         Form("NumPy ufunc, new result", ufunc_fresh),
     ]
