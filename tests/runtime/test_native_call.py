@@ -344,7 +344,18 @@ def numbers() -> list[Any]:
     rng = random.Random(20)
     largest = 3.4028234663852886e38  # of f32
     found: list[Any] = [0.0, -0.0, 1, -1, True, False, None, "1", 1j, np.float32(2), np.float64(2)]
-    found += [np.int64(3), np.bool_(True), np.array(2.0), np.nan, np.inf, -np.inf, 5e-324, 1e-45]
+    found += [np.int64(3), np.int64(2**40), np.int64(-(2**63)), np.int32(-7), np.uint8(4)]
+    found += [np.float64(1e300), np.float64(np.inf), np.float32(0.1), np.float16(0.1), np.True_]
+    found += [
+        np.float32(np.nan),
+        np.longdouble(0.1),
+        np.False_,
+        np.bool_(True),
+        np.array(2.0),
+        np.nan,
+        np.inf,
+    ]
+    found += [-np.inf, 5e-324, 1e-45]
     found += [1.4e-45, 7.0e-46, 1.1754943e-38, largest, -largest, largest * (1 + 2**-25), 1e39]
     for power in (24, 25, 31, 32, 53, 54, 63, 64, 128, 1000):
         found += [s * (2**power + d) for d in (-1, 0, 1) for s in (-1, 1)]

@@ -200,18 +200,29 @@ FUNCTIONS: Final = {
 }
 """The functions of Python's stable ABI that are called: result and argument types."""
 
-OBJECTS: Final = ("ndarray", "memoryview", "array", "tuple", "int", "float")
-"""Types that arguments are held against, by identity."""
+ARRAYS: Final = ("ndarray", "memoryview", "array")
+REALS: Final = ("float", "float64", "float32")
+INTEGERS: Final = ("int", "int64", "int32")
+TYPES: Final = (*ARRAYS, *REALS, *INTEGERS, "tuple")
+"""Types that arguments are held against, by identity: Python's and NumPy's."""
 
-CONSTANTS: Final = ("none", "true", "false", "out", "threads", "empty")
-"""``None``, ``True``, ``False``, the interned strings ``"out"`` and ``"threads"``, and
-``numpy.empty``."""
+CONSTANTS: Final = (
+    "none",
+    "true",
+    "false",
+    "numpy_true",
+    "numpy_false",
+    "out",
+    "threads",
+    "empty",
+)
+"""``None``, truth values, the interned strings ``"out"`` and ``"threads"``, ``numpy.empty``."""
 
 
 class Api(ctypes.Structure):
     """Addresses of this process's Python: functions, types and constants (borrowed)."""
 
-    _fields_ = [(name, _ptr) for name in (*FUNCTIONS, *OBJECTS, *CONSTANTS)]
+    _fields_ = [(name, _ptr) for name in (*FUNCTIONS, *TYPES, *CONSTANTS)]
 
 
 RECORDS: Final[tuple[type[ctypes.Structure], ...]] = (

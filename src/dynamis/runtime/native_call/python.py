@@ -40,6 +40,8 @@ def api() -> Api:
         "none": None,
         "true": True,
         "false": False,
+        "numpy_true": np.True_,
+        "numpy_false": np.False_,
         "out": sys.intern("out"),
         "threads": sys.intern("threads"),
         "empty": np.empty,
@@ -48,7 +50,11 @@ def api() -> Api:
         "array": array.array,
         "tuple": tuple,
         "int": int,
+        "int32": np.int32,
+        "int64": np.int64,
         "float": float,
+        "float32": np.float32,
+        "float64": np.float64,
     }
     table = Api()
     for name in FUNCTIONS:

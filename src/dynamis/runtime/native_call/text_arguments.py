@@ -189,9 +189,21 @@ define internal i1 @convert(ptr %api, ptr %object, i64 %kind, ptr %target) nounw
 entry:
   %type = item ptr %object, $TYPE
   %int = object int
+  %int32 = object int32
+  %int64 = object int64
+  %is.python.int = icmp eq ptr %type, %int
+  %is.int32 = icmp eq ptr %type, %int32
+  %is.int64 = icmp eq ptr %type, %int64
+  %is.numpy.int = or i1 %is.int32, %is.int64
+  %is.int = or i1 %is.python.int, %is.numpy.int
   %float = object float
-  %is.int = icmp eq ptr %type, %int
-  %is.float = icmp eq ptr %type, %float
+  %float32 = object float32
+  %float64 = object float64
+  %is.python.float = icmp eq ptr %type, %float
+  %is.float32 = icmp eq ptr %type, %float32
+  %is.float64 = icmp eq ptr %type, %float64
+  %is.numpy.float = or i1 %is.float32, %is.float64
+  %is.float = or i1 %is.python.float, %is.numpy.float
   switch i64 %kind, label %no [
     i64 $F32, label %real
     i64 $F64, label %real
@@ -201,8 +213,14 @@ entry:
 truth:
   %true = object true
   %false = object false
-  %is.true = icmp eq ptr %object, %true
-  %is.false = icmp eq ptr %object, %false
+  %numpy.true = object numpy_true
+  %numpy.false = object numpy_false
+  %is.python.true = icmp eq ptr %object, %true
+  %is.numpy.true = icmp eq ptr %object, %numpy.true
+  %is.true = or i1 %is.python.true, %is.numpy.true
+  %is.python.false = icmp eq ptr %object, %false
+  %is.numpy.false = icmp eq ptr %object, %numpy.false
+  %is.false = or i1 %is.python.false, %is.numpy.false
   %is.truth = or i1 %is.true, %is.false
   %bit = zext i1 %is.true to i64
   store i64 %bit, ptr %target, align 8
