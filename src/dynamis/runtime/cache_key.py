@@ -12,12 +12,12 @@ import hashlib
 import importlib.util
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import DynamisError
 from . import LOADED_AT
 from .cpu import processor
-from .disk_cache import Cache
+from .disk_cache import KEY_DIGITS, Cache
 
 _NO_PART = ("cli", "frontend")
 """Folders of the package that come before the Kernel IR, or after the result."""
@@ -27,8 +27,7 @@ class NoKey(DynamisError):
     """It cannot be told what a program would be made from."""
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(NamedTuple):
     path: str
     name: str
     status: tuple[int, ...]
@@ -57,7 +56,7 @@ def _digest(*parts: object) -> str:
     # repr, with a length before each part: no two lists of parts have one text
     texts = [repr(part).encode() for part in parts]
     text = b"".join(b"%d:%b" % (len(t), t) for t in texts)
-    return hashlib.blake2b(text, digest_size=32).hexdigest()
+    return hashlib.blake2b(text, digest_size=KEY_DIGITS // 2).hexdigest()
 
 
 def _sources(cache: Cache) -> str:
@@ -85,7 +84,7 @@ def _sources(cache: Cache) -> str:
 
 
 def _package() -> list[_File]:
-    files = sorted(_files(os.path.dirname(os.path.dirname(__file__))), key=lambda f: f.name)
+    files = sorted(_files(os.path.dirname(os.path.dirname(__file__))), key=lambda file: file.name)
     if not files:
         raise NoKey("the package's sources are not in plain files")
     return files

@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import DynamisError
 
@@ -25,21 +25,26 @@ class CodeRefused(DynamisError, OSError):
     """The system does not let this process run code that it has made."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeImage:
+# NamedTuples and plain classes here and in what else a kept program needs: a frozen dataclass takes
+# eight times as long to define, and a first result waits for them.
+
+
+class CodeImage(NamedTuple):
     """``code``: instructions and constants. ``entries``: each function's offset, by name."""
 
     code: bytes
     entries: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Native:
     """Machine code in memory: the address of each entry. The code goes with this object, which
     must be held wherever an address may still be called; ``owner`` is what goes with it."""
 
-    entries: Mapping[str, int]
-    owner: object
+    __slots__ = ("__weakref__", "_owner", "entries")
+
+    def __init__(self, entries: Mapping[str, int], owner: object):
+        self.entries = entries
+        self._owner = owner
 
     def __getitem__(self, name: str) -> int:
         return self.entries[name]

@@ -1,10 +1,10 @@
 """A folder of entries that outlives the process: what was compiled once is found again.
 
-In: a key (hexadecimal digits) and bytes. Out: the same bytes later, or nothing. An entry is either
-whole or not there: it is written beside its place and moved into it, and its checksum covers the
-key and the content, so one that was cut short, changed or renamed is not there either. Nothing
-here raises for a folder that cannot be used or a file that cannot be read or written; such a cache
-is off, and ``open_cache`` says why. POSIX only, like the code that is kept in it.
+In: a key (``KEY_DIGITS`` hexadecimal digits) and bytes. Out: the same bytes later, or nothing. An
+entry is either whole or not there: it is written beside its place and moved into it, and its
+checksum covers the key and the content, so one that was cut short, changed or renamed is not there
+either. Nothing here raises for a folder that cannot be used or a file that cannot be read or
+written; such a cache is off, and ``open_cache`` says why. POSIX only, like the code kept in it.
 
 The folder is ``$XDG_CACHE_HOME/dynamis``, else ``~/.cache/dynamis``; ``DYNAMIS_CACHE`` names
 another by its full path, or turns the cache off with ``0`` or ``off``. It is used only if it
@@ -16,14 +16,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 VARIABLE: Final = "DYNAMIS_CACHE"
+KEY_DIGITS: Final = 64
 LIMIT: Final = 64 * 2**20
 """Bytes that entries take at most, as their files are long; the least recently used go first."""
 _LARGEST: Final = LIMIT // 16
@@ -32,21 +31,19 @@ _KEPT: Final = 3 * LIMIT // 4
 """Bytes that are left when entries have to go, so that the next ones do not have to look again."""
 _MAGIC: Final = b"dynamis entry 1\n"
 _CHECKSUM: Final = 32
-_NAME: Final = re.compile(r"[0-9a-f]{8,64}(\.[0-9a-f]{16}\.tmp)?")
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
 _LONG_AGO: Final = 3600.0
 """Seconds after which a temporary file belongs to a process that was ended, and after which a
 hit is noted in an entry's time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Off:
+class Off(NamedTuple):
     """No cache, and why."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file of the cache: its size, and when it was last used."""
 
     path: str
@@ -87,8 +84,7 @@ def _private(found: os.stat_result) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """The entries of one folder."""
 
     path: str
@@ -148,7 +144,7 @@ class Cache:
         try:
             with os.scandir(self.path) as listing:
                 for file in listing:
-                    if _NAME.fullmatch(file.name) and file.is_file(follow_symlinks=False):
+                    if _is_ours(file.name) and file.is_file(follow_symlinks=False):
                         found = file.stat(follow_symlinks=False)
                         yield Entry(file.path, found.st_size, found.st_mtime)
         except OSError:
@@ -182,6 +178,16 @@ _grown: dict[str, int] = {}
 def _entry(key: str, content: bytes) -> bytes:
     checksum = hashlib.blake2b(content, digest_size=_CHECKSUM, key=key.encode()[:64]).digest()
     return _MAGIC + checksum + content
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file's name is a key, or one and the mark of a temporary file."""
+    key, *mark = name.split(".")
+    return (
+        len(key) == KEY_DIGITS
+        and _HEXADECIMAL.issuperset(key)
+        and (not mark or (len(mark) == 2 and mark[1] == "tmp"))
+    )
 
 
 def _removed(entry: Entry) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -54,8 +54,7 @@ class InputChanged(DynamisError, RuntimeError):
     """An input array was changed by another thread while a kernel ran on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """How a domain is cut: see ``codegen.split``."""
 
     segments: int
@@ -117,7 +116,13 @@ class NativeKernel:
         short = math.prod(extent) <= _elements(program, _SHORT_WORK, _SHORT_WORST)
         self.short_runs += short
         failed = run_blocks(
-            native["run"], args, plan.blocks, threads, here=short, progress=progress
+            native["run"],
+            args,
+            plan.blocks,
+            threads,
+            here=short,
+            progress=progress,
+            keep=(native, arrays),
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
@@ -221,7 +226,7 @@ class NativeKernel:
         program, native = self._program(call, replace(self.options, width=1), search=True)
         args = _arguments(program, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
-        run_one(native["one"], args, block, record)
+        run_one(native["one"], args, block, record, keep=(native, arrays))
         if record[0] == 0:
             raise InputChanged(
                 f"{self.manifest.id} failed, but no element of it does now: another thread "

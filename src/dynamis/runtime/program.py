@@ -12,7 +12,7 @@ The bytes are lines of text, each a word and its values, an empty line, and the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import DynamisError
 from ..kernel.fault import FaultKind
@@ -24,8 +24,7 @@ class NotAProgram(DynamisError, ValueError):
     """Bytes that do not read as a program: an internal error, for entries are checksummed."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultSite:
+class FaultSite(NamedTuple):
     """One way in which a word of an instruction can fail; a fault search reports its number.
 
     ``function`` and ``instruction`` are of the accounted module."""
@@ -36,8 +35,7 @@ class FaultSite:
     operand_types: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """``arguments``: what each 8-byte slot holds, an array by number or a scalar by name.
     ``sites``: what can fail; only a fault search has them. ``typical``, ``worst``: operations of
     one element as a rule and at worst."""

@@ -8,32 +8,20 @@ before blocks and in loops, and waits for the threads to leave, because they use
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import Empty, SimpleQueue
 
 from ..render import CONTROL
+from .pool import Finished, pool
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
 _STEP = 0.05
 """Seconds between looks at progress and signals."""
-_MOST = 64
-"""Most threads of a pool; more may be asked for, and take turns."""
 _NEVER = 2**64 - 1
 
 Progress = Callable[[int, int], None]
-
-_pools: dict[int, ThreadPoolExecutor] = {}
-
-
-def _pool() -> ThreadPoolExecutor:
-    """This process's pool: a forked child does not inherit its parent's threads."""
-    pid = os.getpid()
-    if pid not in _pools:
-        _pools.clear()
-        _pools[pid] = ThreadPoolExecutor(_MOST, thread_name_prefix="dynamis")
-    return _pools[pid]
+Control = ctypes.Array[ctypes.c_uint64]
 
 
 def run_blocks(
@@ -44,22 +32,22 @@ def run_blocks(
     *,
     here: bool,
     progress: Progress | None,
+    keep: object,
 ) -> int | None:
     """Run ``blocks`` blocks on ``threads`` threads; the lowest block that failed, or None.
 
-    ``here``: run on the calling thread, for runs too short to hand over."""
+    ``here``: run on the calling thread, for runs too short to hand over. ``keep``: what must live
+    until the last thread has left: the code and the arrays."""
     control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
     call = _ENTRY(entry)
     if here:
         call(ctypes.addressof(args), ctypes.addressof(control))
     else:
-        count = min(threads, blocks)
-        pool = _pool()
-        futures = [
-            pool.submit(call, ctypes.addressof(args), ctypes.addressof(control))
-            for _ in range(count)
-        ]
-        _attend(futures, control, blocks, progress)
+
+        def task(_: object = keep) -> None:
+            call(ctypes.addressof(args), ctypes.addressof(control))
+
+        _run(task, min(threads, blocks), control, blocks, progress)
     failed = int(control[CONTROL.index("failed")])
     return None if failed == _NEVER else failed
 
@@ -69,26 +57,44 @@ def run_one(
     args: ctypes.Array[ctypes.c_uint64],
     block: int,
     record: ctypes.Array[ctypes.c_int32],
+    *,
+    keep: object,
 ) -> None:
-    """Run one block with a record of its own, on a pool thread."""
+    """Run one block with a record of its own, on a pool thread; ``keep`` as in ``run_blocks``."""
     control = (ctypes.c_uint64 * len(CONTROL))()
-    stop = ctypes.addressof(control) + 8 * CONTROL.index("stop")
+    stop = 8 * CONTROL.index("stop")
     call = _ONE(entry)
-    future = _pool().submit(call, ctypes.addressof(args), block, ctypes.addressof(record), stop)
-    _attend([future], control, 1, None)
+
+    def task(_: object = keep) -> None:
+        places = ctypes.addressof(record), ctypes.addressof(control) + stop
+        call(ctypes.addressof(args), block, *places)
+
+    _run(task, 1, control, 1, None)
 
 
-def _attend(
-    futures: list[Future[None]],
-    control: ctypes.Array[ctypes.c_uint64],
+def _run(
+    task: Callable[[], None],
+    count: int,
+    control: Control,
     blocks: int,
     progress: Progress | None,
 ) -> None:
-    pending = set(futures)
+    """Run ``task`` on ``count`` threads and wait for all of them, whatever happens meanwhile."""
+    finished: Finished = SimpleQueue()
+    given = ended = 0
     interrupted: BaseException | None = None
-    while pending:
+    while ended < given or (given < count and interrupted is None):
         try:
-            pending = wait(pending, timeout=_STEP).not_done
+            if given < count and interrupted is None:
+                pool().submit(task, finished)
+                given += 1
+                continue
+            try:
+                error = finished.get(timeout=_STEP)
+                ended += 1
+                interrupted = interrupted or error
+            except Empty:
+                pass
             if progress is not None and interrupted is None:
                 progress(int(control[CONTROL.index("done")]), blocks)
         except BaseException as error:  # Ctrl-C, or an error of the caller's progress function
@@ -96,5 +102,3 @@ def _attend(
             interrupted = interrupted or error
     if interrupted is not None:
         raise interrupted
-    for future in futures:
-        future.result()
