@@ -24,9 +24,9 @@ from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
 from ..lower import CallClass, require_supported
 from ..render import RECORD_WORDS
+from .call_facts import CallFacts, CallProgram
 from .code_image import Native
 from .locks import COMPILING
-from .native_call import CallFacts, CallProgram
 from .obtain import obtain
 from .program import FaultSite, Program
 from .stages import STAGES

@@ -4,6 +4,6 @@
 conversion, no message and no other thread, and hands all others to the Python path.
 """
 
-from .describe import CallFacts, CallProgram, native_call
+from .describe import native_call
 
-__all__ = ["CallFacts", "CallProgram", "native_call"]
+__all__ = ["native_call"]

@@ -9,14 +9,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ...kernel.module import Manifest, Port, Shape
 from ...kernel.types import Type
 from ..arrays import host_dtype
-from ..code_image import Native
+from ..call_facts import CallFacts, CallProgram
 from . import layout, python
 from .layout import DOMAIN, DOMAIN_WORDS, EXTENTS, PARAMS
 
@@ -33,31 +32,6 @@ _KINDS = {
     Type.INT: layout.I32,
     Type.BOOL: layout.BOOL,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CallProgram:
-    """A compiled program and the calls it is for.
-
-    ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
-    that the domain may have; ``arguments``: an array by number or a scalar by name;
-    ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
-    keeps the GIL."""
-
-    code: Native
-    same_extent: tuple[bool, ...]
-    columns: tuple[int, int]
-    arguments: tuple[int | str, ...]
-    longest: int
-    brief: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallFacts:
-    """What of a native kernel a call depends on."""
-
-    manifest: Manifest
-    programs: tuple[CallProgram, ...]
 
 
 def native_call(
