@@ -162,7 +162,7 @@ class _PythonPath:
             kernel, count = self._kernel(), native.program_count
             if kernel is None or count == self._known:
                 return
-            from .runtime.native_call import native_call  # brings the compiler: on demand
+            from .runtime.native_call import native_call  # on demand: most runs are not short
 
             source = self._source
             fast = native_call(

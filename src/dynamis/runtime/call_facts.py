@@ -1,4 +1,4 @@
-"""What the native call path needs to know of a native kernel: its manifest and its programs so far."""
+"""What a native call needs to know of a kernel: its manifest, and its programs so far."""
 
 from __future__ import annotations
 

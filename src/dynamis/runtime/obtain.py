@@ -11,7 +11,7 @@ from ..kernel import Module
 from ..lower import CallClass
 from . import cache_key, disk_cache
 from .code_image import Native, flat, load
-from .program import Program, from_bytes, to_bytes
+from .program import NO_PROGRAM, Program, from_bytes, to_bytes
 from .timing import Timings
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def obtain(
     place = None
     if keep and flat():
         with timings.measured("cache"):
-            place = _Place.of(module, call, options, search)
+            verified = bool(os.environ.get("DYNAMIS_VERIFY"))  # asks for a compilation's checks
+            place = _Place.of(str(module), call, options, search, verified)
             data = None if place is None else place.fetch()
             if data is not None:
                 program, image = from_bytes(data)
@@ -60,6 +61,24 @@ def obtain(
         return program, load(image)
 
 
+def obtain_code(text: Callable[[], str], *parts: object) -> Native:
+    """Code that is no kernel's, from the disk cache where it is there.
+
+    ``text`` makes its module text, from this package's sources and ``parts`` alone."""
+    place = _Place.of(*parts) if flat() else None
+    data = None if place is None else place.fetch()
+    if data is not None:
+        return load(from_bytes(data)[1])
+    from . import jit
+
+    if not flat():
+        return jit.link(text())
+    image = jit.compile_image(text())
+    if place is not None:
+        place.store(to_bytes(NO_PROGRAM, image))
+    return load(image)
+
+
 class _Place:
     """Where the disk cache has, or may have, one program."""
 
@@ -67,14 +86,13 @@ class _Place:
         self._cache, self._key = cache, key
 
     @classmethod
-    def of(cls, module: Module, call: CallClass, options: Options, search: bool) -> _Place | None:
+    def of(cls, *parts: object) -> _Place | None:
         """None where the cache is off, or a key cannot be made."""
         cache = disk_cache.open_cache()
         if isinstance(cache, disk_cache.Off):
             return None
-        verified = bool(os.environ.get("DYNAMIS_VERIFY"))  # asks for the checks of a compilation
         try:
-            key = cache_key.program_key(cache, str(module), call, options, search, verified)
+            key = cache_key.program_key(cache, *parts)
         except cache_key.NoKey:
             return None
         return cls(cache, key)

@@ -69,12 +69,17 @@ def api() -> Api:
 @functools.cache
 def wrapper() -> Native:
     """The machine code of ``call``."""
-    from ..jit import compile_llvm  # brings the compiler: on demand
-    from .wrapper import wrapper_text
+    from ..obtain import obtain_code
 
     objects = object_layout()
     assert objects is not None  # asked before
-    return compile_llvm(wrapper_text(objects))
+
+    def text() -> str:
+        from .wrapper import wrapper_text  # on demand: code that was kept needs no text
+
+        return wrapper_text(objects)
+
+    return obtain_code(text, "native call", objects)
 
 
 def builtin(
