@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +83,38 @@ def test_shorthand_for_what_does_not_exist_is_an_error(line: str) -> None:
 def test_shorthand_with_a_wrong_number_of_arguments_is_an_error() -> None:
     with pytest.raises(ValueError, match="zip"):
         assemble("%r = py PyTuple_Size(%a, %b)")
+
+
+KEPT = """
+import sys
+import numpy as np
+import dynamis as dy
+from dynamis import Rows, f32
+
+@dy.kernel
+def k(x: Rows[f32]) -> Rows[f32]:
+    return x.sample() + 1.0
+
+x = np.arange(20, dtype=np.float32)
+assert all(np.array_equal(k(x), x + 1) for _ in range(4))
+assert "built-in" in repr(k.__call__)
+print("compiled" if "llvmlite" in sys.modules else "kept")
+"""
+
+
+@pytest.mark.skipif(not jit.flat(), reason="this system's code is not kept")
+def test_the_native_path_of_a_kept_kernel_needs_no_compiler(tmp_path: Path) -> None:
+    file = tmp_path / "k.py"
+    file.write_text(KEPT)
+    environment = {**os.environ, "DYNAMIS_CACHE": str(tmp_path / "cache")}
+    said = [
+        subprocess.run(
+            [sys.executable, str(file)],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == ["compiled", "kept"]
