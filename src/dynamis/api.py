@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
 from .runtime.stages import STAGES
+from .runtime.timing import Timings
 
 if TYPE_CHECKING:
     from .codegen import Options
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
 what a kernel means, word for word, thousands of times slower."""
-
-DEFAULT_WIDTH = 8
-"""Elements that run side by side in the lanes of a vector."""
 
 
 class Listing(str):
@@ -62,46 +59,41 @@ class _Source:
         self._validated: Validated | None = None
         self.packed_as: type | None = None
         """The type of a call's result: None for a bare array."""
-        self._native: dict[int, NativeKernel] = {}
-        self._seconds = 0.0
+        self._native: dict[int | None, NativeKernel] = {}
+        self.timings = Timings()
 
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
             with COMPILING:
                 if self._validated is None:
-                    start = time.perf_counter()
-                    source = SourceFunction(self.function)
-                    module = compile_kernel(source, id=self._id, budget=self._budget)
-                    validated = validate(module)
-                    self.packed_as = _packing(source)
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("front end"):
+                        source = SourceFunction(self.function)
+                        module = compile_kernel(source, id=self._id, budget=self._budget)
+                        validated = validate(module)
+                        self.packed_as = _packing(source)
                     self._validated = validated
         return self._validated
 
-    def native(self, width: int) -> NativeKernel:
-        """The native kernel for a vector width. It compiles when it first runs."""
+    def native(self, width: int | None) -> NativeKernel:
+        """The native kernel for a width (None: chosen for it). It compiles when it first runs."""
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
             with COMPILING:
                 native = self._native.get(width)
                 if native is None:
-                    start = time.perf_counter()
-                    from .runtime.native import NativeKernel
-
-                    native = NativeKernel(validated, _options(width), keep=True)
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("import"):
+                        from .runtime.native import NativeKernel
+                    native = NativeKernel(
+                        validated, _options(width), keep=True, timings=self.timings
+                    )
                     self._native[width] = native
         return native
 
-    def compiled(self, width: int) -> NativeKernel | None:
-        """The native kernel for a vector width, where one has been made."""
+    def compiled(self, width: int | None) -> NativeKernel | None:
+        """The native kernel for a width, where one has been made."""
         return self._native.get(width)
-
-    @property
-    def compile_seconds(self) -> float:
-        return self._seconds + sum(n.timings.total for n in self._native.values())
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
@@ -119,7 +111,7 @@ class _PythonPath:
     _REPEATED = 2
     """Short runs that make a native path worth its making."""
 
-    def __init__(self, source: _Source, width: int, kernel: weakref.ref[Kernel]):
+    def __init__(self, source: _Source, width: int | None, kernel: weakref.ref[Kernel]):
         self._source, self._width, self._kernel = source, width, kernel
         self._known = 0
 
@@ -220,7 +212,7 @@ class Kernel:
     __qualname__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, source: _Source, width: int = DEFAULT_WIDTH):
+    def __init__(self, source: _Source, width: int | None = None):
         self._source = source
         self._width = width
         self._python = _PythonPath(source, width, weakref.ref(self))
@@ -270,12 +262,20 @@ class Kernel:
     def compile_seconds(self) -> float:
         """Seconds spent on compiling so far, from the Python source to machine code, in every
         form the calls up to now have needed."""
-        return self._source.compile_seconds
+        return self._source.timings.total
+
+    @property
+    def timings(self) -> Timings:
+        """Where ``compile_seconds`` went: a mapping of stages to seconds (front end, import, cache,
+        lowering, LLVM, load), and in ``timings.cache`` what the disk cache did, in words. It goes
+        on counting."""
+        return self._source.timings
 
     @public
-    def options(self, *, width: int = DEFAULT_WIDTH) -> Kernel:
-        """The same kernel with other code generation options: ``width``, elements per vector
-        (1, 2, 4, 8 or 16). No option ever changes a result. Raises OptionError."""
+    def options(self, *, width: int | None = None) -> Kernel:
+        """The same kernel with other code generation options: ``width``, elements that run side
+        by side (1, 2, 4, … 64; by default as many as suit the kernel and the machine). No option
+        ever changes a result. Raises OptionError."""
         _options(width)
         return Kernel(self._source, width)
 
@@ -340,10 +340,10 @@ def _check_budget(budget: object) -> None:
         raise ArgumentValueError(f"budget= takes a number in 1…{MAX_BUDGET}, not {budget}")
 
 
-def _options(width: int) -> Options:
+def _options(width: int | None) -> Options | None:
     from .codegen import Options
 
-    return Options(width=width)
+    return None if width is None else Options(width)
 
 
 def _named(module: str, name: str) -> object:
@@ -354,7 +354,7 @@ def _named(module: str, name: str) -> object:
     return found
 
 
-def _with_width(module: str, name: str, width: int) -> Kernel:
+def _with_width(module: str, name: str, width: int | None) -> Kernel:
     """The kernel of that name with another width: what its pickle says."""
     importlib.import_module(module)
     found = _named(module, name)

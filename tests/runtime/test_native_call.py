@@ -20,7 +20,9 @@ import pytest
 
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2, vec4
+from dynamis.codegen import WIDTHS
 from dynamis.runtime.native_call import native_call, python
+from dynamis.runtime.width import columns_at, fitting_width
 
 
 @dy.kernel
@@ -98,7 +100,7 @@ class Watched:
     def __init__(self, kernel: dy.Kernel, *warm: Arguments) -> None:
         self.kernel = kernel
         self.handed = 0
-        own = dy.kernel(kernel.__wrapped__)
+        own = dy.kernel(kernel.__wrapped__).options(width=8)
         for args, keywords in warm:
             own._python.call(*args, **keywords)
         source = own._source
@@ -405,6 +407,15 @@ def test_calls_of_a_kernel_become_native_once_short_runs_repeat() -> None:
     assert fresh.__call__ is fast
     fresh(X[:3])  # a class of calls without a program so far
     assert fresh.__call__ is not fast
+
+
+@pytest.mark.parametrize("preferred", WIDTHS)
+def test_each_number_of_columns_is_that_of_the_width_it_runs_at(preferred: int) -> None:
+    for columns in range(1, 200):
+        width = fitting_width(preferred, columns)
+        fitting = [w for w in WIDTHS if w in (1, 8, preferred) and w <= preferred]
+        ranges = {w: columns_at(w, preferred) for w in fitting}
+        assert [w for w, (least, most) in ranges.items() if least <= columns <= most] == [width]
 
 
 def test_long_runs_do_not_make_a_native_path() -> None:

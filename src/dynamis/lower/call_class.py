@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class CallClass:
+class CallClass(NamedTuple):
     """What a compiled program assumes about a call.
 
     ``same_extent``: inputs whose extent is the domain's (their samples need no clamp).

@@ -18,6 +18,7 @@ from ..render import parameters, render_llvm
 from ..uop.render import uops_to_string
 from .jit import assembly, host
 from .program import FaultSite, Program
+from .width import preferred_width
 
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
@@ -26,9 +27,12 @@ _REMAINDER = 100
 class Compiler:
     """What is made of one kernel on its way to machine code."""
 
-    def __init__(self, validated: Validated, accounted: Module):
+    def __init__(self, validated: Validated):
         self._validated = validated
-        self._module = accounted
+
+    @cached_property
+    def _module(self) -> Module:
+        return account(self._validated.module)
 
     @cached_property
     def optimized(self) -> Module:
@@ -54,7 +58,7 @@ class Compiler:
             max(1, self._module.typical_work()),
             self._worst(),
         )
-        return program, render_llvm(linear, host())
+        return program, render_llvm(linear, host(), streaming=options.streaming)
 
     def stage(self, name: str, call: CallClass, options: Options) -> str:
         """The text of the fast program at a stage after the Kernel IR."""
@@ -66,6 +70,10 @@ class Compiler:
             return uops_to_string(list(linear.src))
         text = render_llvm(linear, host())
         return text if name == "llvm" else assembly(text)
+
+    def preferred_width(self) -> int:
+        """The width at which the fast program should run fastest on this machine."""
+        return preferred_width(self.optimized, host())
 
     def _worst(self) -> int:
         limit = self._module.manifest.work_limit

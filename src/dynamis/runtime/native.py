@@ -9,9 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -19,7 +17,6 @@ from ..codegen import Options
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
-from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
 from ..lower import CallClass, require_supported
@@ -27,16 +24,15 @@ from ..render import RECORD_WORDS
 from .call_facts import CallFacts, CallProgram
 from .code_image import Native
 from .locks import COMPILING
-from .obtain import obtain
+from .maker import Maker
 from .program import FaultSite, Program
 from .stages import STAGES
+from .streaming import reads_own_element_only, streams
 from .threads import Progress, run_blocks, run_one
 from .timing import Timings
+from .width import columns_at, fitting_width
 
-if TYPE_CHECKING:
-    from .compiler import Compiler
-
-_BLOCK_WORK = 2**18
+_BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
@@ -66,29 +62,48 @@ class _Plan(NamedTuple):
 class NativeKernel:
     """A validated kernel's native code. Safe to call from many threads.
 
+    Without ``options`` they are chosen for the kernel and this machine.
+
     Raises UnsupportedKernel for a kernel that this backend does not run."""
 
-    def __init__(self, validated: Validated, options: Options | None = None, *, keep: bool = False):
-        """``keep``: programs are looked for, and kept, in the disk cache."""
+    def __init__(
+        self,
+        validated: Validated,
+        options: Options | None = None,
+        *,
+        keep: bool = False,
+        timings: Timings | None = None,
+    ):
+        """``keep``: programs are looked for, and kept, in the disk cache. ``timings``: where the
+        time of compiling is counted."""
         require_supported(validated.module)
         self.manifest = validated.module.manifest
-        self.options = options or Options()
-        self.timings = Timings()
-        self._validated, self._keep = validated, keep
+        self.timings = timings or Timings()
+        self._validated, self._options = validated, options
+        self._module: Module | None = None
+        self._maker = Maker(validated, self.timings, keep=keep)
+        self._streams = reads_own_element_only(validated.module)
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
         self.short_runs = 0
         """Runs so far that stayed on the calling thread."""
 
-    @cached_property
+    # What is made on demand is made under the lock, for another thread may fork meanwhile.
+
+    @property
     def module(self) -> Module:
         """The module as it was written, accounted."""
-        return account(self._validated.module)
+        with COMPILING:
+            if self._module is None:
+                self._module = account(self._validated.module)
+            return self._module
 
-    @cached_property
-    def _compiler(self) -> Compiler:
-        from .compiler import Compiler  # on demand: a program that was kept needs none
-
-        return Compiler(self._validated, self.module)
+    @property
+    def options(self) -> Options:
+        """The options it was given, or those that suit it."""
+        with COMPILING:
+            if self._options is None:
+                self._options = Options(self._maker.preferred_width())
+            return self._options
 
     def run(
         self,
@@ -107,7 +122,10 @@ class NativeKernel:
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
-        options = self.options if columns >= self.options.width else replace(self.options, width=1)
+        preferred = self._options or self.options
+        width = fitting_width(preferred.width, columns)
+        streaming = self._streams and streams(inputs, outputs, columns, width)
+        options = Options(width, streaming)
         program, native = self._program(call, options, search=False)
         plan = _plan(program, extent, threads, options.width)
         scalars = self._scalars(inputs, params, extent, plan)
@@ -137,19 +155,15 @@ class NativeKernel:
             CallProgram(
                 code=native,
                 same_extent=call.same_extent,
-                columns=self._columns(options.width),
+                columns=columns_at(options.width, self.options.width),
                 arguments=program.arguments,
                 longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
                 brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
             )
             for (call, options, search), (program, native) in self._programs.items()
-            if not search and call == CallClass(call.same_extent)
+            if not search and not options.streaming and call == CallClass(call.same_extent)
         )
         return CallFacts(self.manifest, programs)
-
-    def _columns(self, width: int) -> tuple[int, int]:
-        """The fewest and the most columns of domains that run at ``width``."""
-        return (width, MAX_ELEMENTS) if width == self.options.width else (1, self.options.width - 1)
 
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""
@@ -157,7 +171,9 @@ class NativeKernel:
             raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
         if name == "kernel":
             return str(self.module)
-        return self._compiler.stage(name, CallClass(tuple(self._same_shape())), self.options)
+        with COMPILING:
+            compiler = self._maker.compiler
+        return compiler.stage(name, CallClass(tuple(self._same_shape())), self.options)
 
     # --- compiling
 
@@ -168,15 +184,7 @@ class NativeKernel:
         if key not in self._programs:
             with COMPILING:
                 if key not in self._programs:
-                    self._programs[key] = obtain(
-                        self._validated.module,
-                        lambda: self._compiler,
-                        call,
-                        options,
-                        self.timings,
-                        search=search,
-                        keep=self._keep,
-                    )
+                    self._programs[key] = self._maker.program(call, options, search=search)
         return self._programs[key]
 
     def _same_shape(self) -> list[bool]:
@@ -223,7 +231,7 @@ class NativeKernel:
     def _search(
         self, call: CallClass, arrays: Sequence[Array], scalars: dict[str, int], block: int
     ) -> Fault:
-        program, native = self._program(call, replace(self.options, width=1), search=True)
+        program, native = self._program(call, Options(1), search=True)
         args = _arguments(program, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
         run_one(native["one"], args, block, record, keep=(native, arrays))
@@ -260,7 +268,7 @@ def _elements(program: Program, work: int, worst: int) -> int:
 def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
     rows, columns = (1, *extent)[-2:]
     wanted = max(_BLOCK_WORK // program.typical, 1)
-    wanted = min(wanted, max(rows * columns // (4 * threads), 1))
+    wanted = min(wanted, max(rows * columns // (64 * threads), 1))
     segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
     units = rows * segments
     unit_block = max(wanted * segments // columns, 1)

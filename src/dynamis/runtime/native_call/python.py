@@ -69,7 +69,7 @@ def api() -> Api:
 @functools.cache
 def wrapper() -> Native:
     """The machine code of ``call``."""
-    from ..obtain import obtain_code
+    from ..kept_code import kept_code
 
     objects = object_layout()
     assert objects is not None  # asked before
@@ -79,7 +79,7 @@ def wrapper() -> Native:
 
         return wrapper_text(objects)
 
-    return obtain_code(text, "native call", objects)
+    return kept_code(text, "native call", objects)
 
 
 def builtin(
