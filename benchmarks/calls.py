@@ -109,10 +109,10 @@ def _numba_forms(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> list[Form]:
         return []
 
     def body(x, y, out):
-        for i in numba.prange(x.size):
+        for i in range(x.size):
             out[i] = x[i] * y[i]
 
-    one, parallel = numba.njit(body), numba.njit(body, parallel=True)
+    compiled = numba.njit(body)
     pointer = numba.types.CPointer(numba.float32)
 
     @numba.cfunc(numba.void(pointer, pointer, pointer, numba.int64))
@@ -125,11 +125,7 @@ def _numba_forms(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> list[Form]:
 
     def njit(n: int) -> None:
         for _ in range(n):
-            one(x, y, out)
-
-    def njit_parallel(n: int) -> None:
-        for _ in range(n):
-            parallel(x, y, out)
+            compiled(x, y, out)
 
     def ctypes_ready(n: int) -> None:
         for _ in range(n):
@@ -137,7 +133,6 @@ def _numba_forms(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> list[Form]:
 
     return [
         Form("Numba `njit`, given output", njit),
-        Form("Numba `njit(parallel=True)`, given output", njit_parallel),
         Form("ctypes, pointers ready", ctypes_ready),
     ]
 
