@@ -11,7 +11,6 @@ import functools
 import importlib
 import sys
 import types
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -23,6 +22,7 @@ from .kernel import Validated, validate
 from .kernel.module import MAX_BUDGET, KernelId, Manifest, Module
 from .runtime import dispatch
 from .runtime.arrays import Array
+from .runtime.callable_type import callable_type
 from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
 what a kernel means, word for word, thousands of times slower."""
+
+
+_REPEATED = 2
+"""Short runs of a kernel that make a native call path worth its making."""
 
 
 class Listing(str):
@@ -102,21 +106,44 @@ class _Source:
         return tuple(arrays) if self.packed_as is tuple else self.packed_as(*arrays)
 
 
-class _PythonPath:
-    """A kernel's calls as Python makes them: every conversion, message, thread and backend.
+class Kernel:
+    """A kernel: call it with arrays. Made by ``dynamis.kernel``.
 
-    Once short runs repeat, it puts a native path (``runtime/native_call``) in front of itself,
-    which hands back every call that is not plain."""
+    ``kernel(*inputs, out=None, shape=None, threads=None, backend="cpu", progress=None, **params)``
+    runs it over its domain: the extent of ``out=`` or ``shape=`` when given, else that of the
+    first input of the outputs' shape.
 
-    _REPEATED = 2
-    """Short runs that make a native path worth its making."""
+    Inputs come first, in the order of the signature, then parameters; each by position or by
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
+    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
+    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
 
-    def __init__(self, source: _Source, width: int | None, kernel: weakref.ref[Kernel]):
-        self._source, self._width, self._kernel = source, width, kernel
-        self._known = 0
+    Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
+    the arrays given there. ``threads`` defaults to one per available CPU and never changes a
+    result. ``progress(done, total)`` is called now and then from the calling thread, and at the
+    end of every run that succeeds with ``done`` equal to ``total``.
+
+    Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
+    not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
+    """
+
+    # Objects are of a subclass that Python calls through ``native_entry`` once that is set; until
+    # then, and for each call that is not plain, ``__call__`` is called.
+    native_entry: int
+    native_record: int
+
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, source: _Source, width: int | None = None):
+        self._source = source
+        self._width = width
+        self._native_calls: dict[int, object] = {}
+        functools.update_wrapper(self, source.function)
 
     @public
-    def call(
+    def __call__(
         self,
         /,
         *args: object,
@@ -142,82 +169,9 @@ class _PythonPath:
             progress=progress,
         )
         native = source.compiled(self._width)
-        if native is not None and native.short_runs >= self._REPEATED:
-            self._step_aside(native)
+        if native is not None and native.short_runs >= _REPEATED:
+            self._go_native(native)
         return source.result(arrays)
-
-    def _step_aside(self, native: NativeKernel) -> None:
-        """Let the native path take calls, of the classes that programs exist for."""
-        if native.program_count == self._known:
-            return
-        with COMPILING:
-            kernel, count = self._kernel(), native.program_count
-            if kernel is None or count == self._known:
-                return
-            from .runtime.native_call import native_call  # on demand: most runs are not short
-
-            source = self._source
-            fast = native_call(
-                source.function.__name__,
-                native.call_facts(),
-                self.call,
-                source.positional,
-                source.packed_as,
-            )
-            if fast is not None:
-                kernel.__call__ = fast
-            self._known = count
-
-    def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
-        if backend == "cpu":
-            return lambda: self._source.native(self._width)
-        if backend == "reference":
-            return lambda: ReferenceKernel(self._source.validated())
-        raise ArgumentValueError(
-            f"there is no backend {backend!r}{did_you_mean(str(backend), BACKENDS)} "
-            f"(backends: {', '.join(BACKENDS)})"
-        )
-
-
-class Kernel:
-    """A kernel: call it with arrays. Made by ``dynamis.kernel``.
-
-    ``kernel(*inputs, out=None, shape=None, threads=None, backend="cpu", progress=None, **params)``
-    runs it over its domain: the extent of ``out=`` or ``shape=`` when given, else that of the
-    first input of the outputs' shape.
-
-    Inputs come first, in the order of the signature, then parameters; each by position or by
-    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
-    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
-    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
-
-    Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
-    the arrays given there. ``threads`` defaults to one per available CPU and never changes a
-    result. ``progress(done, total)`` is called now and then from the calling thread, and at the
-    end of every run that succeeds with ``done`` equal to ``total``.
-
-    Raises KernelError where the function is not a kernel, ArgumentError where the arguments do
-    not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
-    """
-
-    # Python finds ``__call__`` through the class, which hands on what the kernel's own slot holds:
-    # the Python path at first, then a built-in function that needs no Python frame.
-    __slots__ = {
-        "__call__": "Run the kernel, as its class says.",
-        "__dict__": "",
-        "__weakref__": "",
-    }
-    __call__: Callable[..., Any]
-    __name__: str
-    __qualname__: str
-    __wrapped__: Callable[..., Any]
-
-    def __init__(self, source: _Source, width: int | None = None):
-        self._source = source
-        self._width = width
-        self._python = _PythonPath(source, width, weakref.ref(self))
-        self.__call__ = self._python.call
-        functools.update_wrapper(self, source.function)
 
     @property
     @public
@@ -277,7 +231,34 @@ class Kernel:
         by side (1, 2, 4, … 64; by default as many as suit the kernel and the machine). No option
         ever changes a result. Raises OptionError."""
         _options(width)
-        return Kernel(self._source, width)
+        return _kernel(self._source, width)
+
+    def _go_native(self, native: NativeKernel) -> None:
+        """Let short calls skip Python, those of the classes that programs exist for by now."""
+        if native.program_count in self._native_calls:
+            return
+        with COMPILING:
+            count = native.program_count
+            if count in self._native_calls:
+                return
+            from .runtime.native_call import native_call  # on demand: most runs are not short
+
+            source = self._source
+            made = native_call(type(self), native.call_facts(), source.positional, source.packed_as)
+            self._native_calls[count] = made  # a call in another thread may still use an older one
+            if made is not None:
+                self.native_record = made.record
+                self.native_entry = made.entry
+
+    def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
+        if backend == "cpu":
+            return lambda: self._source.native(self._width)
+        if backend == "reference":
+            return lambda: ReferenceKernel(self._source.validated())
+        raise ArgumentValueError(
+            f"there is no backend {backend!r}{did_you_mean(str(backend), BACKENDS)} "
+            f"(backends: {', '.join(BACKENDS)})"
+        )
 
     def __repr__(self) -> str:
         return f"<dynamis kernel {self.__qualname__}>"
@@ -321,6 +302,15 @@ def kernel(
     return public(lambda function: _decorate(function, target, budget))
 
 
+@functools.cache
+def _callable_kernel() -> type[Kernel]:
+    return callable_type(Kernel)
+
+
+def _kernel(source: _Source, width: int | None = None) -> Kernel:
+    return _callable_kernel()(source, width)
+
+
 def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
     if isinstance(function, Kernel):
         raise ArgumentTypeError(f"{function.__name__} is a kernel already: decorate it once")
@@ -328,7 +318,7 @@ def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
         raise ArgumentTypeError(
             f"@kernel takes a function written with def, not {a_kind(function)}"
         )
-    return Kernel(_Source(function, id, budget))
+    return _kernel(_Source(function, id, budget))
 
 
 def _check_budget(budget: object) -> None:

@@ -21,7 +21,9 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2, vec4
 from dynamis.codegen import WIDTHS
-from dynamis.runtime.native_call import native_call, python
+from dynamis.runtime.call_facts import CallFacts
+from dynamis.runtime.callable_type import callable_type
+from dynamis.runtime.native_call import native_call
 from dynamis.runtime.width import columns_at, fitting_width
 
 
@@ -94,32 +96,31 @@ def call(*args: Any, **keywords: Any) -> Arguments:
 
 
 class Watched:
-    """A native path with programs for the classes of ``warm`` only, and a count of the calls that
-    it hands to the Python path."""
+    """A kernel with native calls for the classes of ``warm`` only, and a count of the calls that
+    are handed to its Python path."""
 
     def __init__(self, kernel: dy.Kernel, *warm: Arguments) -> None:
-        self.kernel = kernel
+        self.call = dy.kernel(kernel.__wrapped__).options(width=8)
         self.handed = 0
-        own = dy.kernel(kernel.__wrapped__).options(width=8)
-        for args, keywords in warm:
-            own._python.call(*args, **keywords)
-        source = own._source
-        native = source.compiled(own._width)
-        assert native is not None
-        self.facts = native.call_facts()
-        made = native_call(
-            kernel.__name__,
-            self.facts,
-            self._python,
-            source.positional,
-            source.packed_as,
-        )
-        assert made is not None
-        self.call = made
+        for args, keywords in [*warm, warm[0]]:
+            self.call(*args, **keywords)
+        assert is_native(self.call)
+        self._plain = kernel.options(width=8).__call__
+        self.call.__call__ = self._python  # what an object holds comes before what its class does
 
     def _python(self, *args: Any, **keywords: Any) -> Any:
         self.handed += 1
-        return self.kernel._python.call(*args, **keywords)
+        return self._plain(*args, **keywords)
+
+    @property
+    def facts(self) -> CallFacts:
+        native = self.call._source.compiled(8)
+        assert native is not None
+        return native.call_facts()
+
+
+def is_native(kernel: dy.Kernel) -> bool:
+    return kernel.native_entry != 0
 
 
 @functools.cache
@@ -145,7 +146,7 @@ def outcome(run: Callable[..., Any], given: Arguments) -> tuple[Any, ...]:
 def agree(watched: Watched, make: Callable[[], Arguments]) -> bool:
     """That both paths do the same with what ``make`` makes; whether the native one did it."""
     before = watched.handed
-    assert outcome(watched.call, make()) == outcome(watched.kernel._python.call, make())
+    assert outcome(watched.call, make()) == outcome(watched._plain, make())
     return watched.handed == before
 
 
@@ -374,7 +375,7 @@ def test_every_number_becomes_the_same_word_or_error(name: str) -> None:
     for number in numbers():
         given = call(x, y, **{name: number})
         before = watched.handed
-        assert outcome(watched.call, given) == outcome(axpy._python.call, given), number
+        assert outcome(watched.call, given) == outcome(axpy.__call__, given), number
         native += watched.handed == before
     assert native >= {"a": 150, "n": 15, "on": 2}[name]
 
@@ -395,18 +396,16 @@ def test_calls_of_a_kernel_become_native_once_short_runs_repeat() -> None:
     def fresh(x: Rows[f32]) -> Rows[f32]:
         return x.sample() - 3.0
 
-    python_path = fresh.__call__
-    assert python_path.__func__ is type(fresh._python).call
     for _ in range(2):
-        assert fresh.__call__ == python_path
+        assert not is_native(fresh)
         fresh(X)
-    fast = fresh.__call__
-    assert fast.__name__ == "fresh"
-    assert "built-in" in repr(fast)
+    record = fresh.native_record
+    assert is_native(fresh)
     fresh(X, out=new())
-    assert fresh.__call__ is fast
+    assert fresh.native_record == record
     fresh(X[:3])  # a class of calls without a program so far
-    assert fresh.__call__ is not fast
+    assert fresh.native_record != record
+    assert np.array_equal(fresh.__call__(X), fresh(X))  # which is the Python path, as before
 
 
 @pytest.mark.parametrize("preferred", WIDTHS)
@@ -425,7 +424,7 @@ def test_long_runs_do_not_make_a_native_path() -> None:
 
     for _ in range(3):
         fresh(np.zeros(2**20, np.float32))
-    assert fresh.__call__ == fresh._python.call
+    assert not is_native(fresh)
 
 
 def test_references_and_buffers_are_given_back() -> None:
@@ -464,15 +463,16 @@ def test_a_kernel_goes_when_its_last_reference_does() -> None:
     kernel = dy.kernel(function)
     for _ in range(3):
         kernel(X)
-    alive, fast = weakref.ref(kernel), kernel.__call__
+    assert is_native(kernel)
+    alive, method = weakref.ref(kernel), kernel.__call__
     gc.disable()
     try:
         del kernel
+        assert np.array_equal(method(X), X * 5)
+        del method
         assert alive() is None
     finally:
         gc.enable()
-    assert np.array_equal(fast(X), X * 5)  # and what was taken from it goes on
-    assert np.array_equal(fast(X[::2]), X[::2] * 5)
 
 
 def test_many_threads_call_the_native_path_at_once() -> None:
@@ -482,7 +482,7 @@ def test_many_threads_call_the_native_path_at_once() -> None:
     sizes = [64, program.brief, program.brief + 1, program.longest]
     inputs = {n: np.random.default_rng(n).standard_normal(n, np.float32) for n in sizes}
     for n, x in inputs.items():
-        wanted[n] = axpy._python.call(x, x).tobytes()
+        wanted[n] = axpy.__call__(x, x).tobytes()
     wrong: list[int] = []
 
     def work(n: int) -> None:
@@ -519,14 +519,16 @@ def test_an_error_in_making_the_result_reaches_the_caller() -> None:
         def __new__(cls, *parts: object) -> Broken:
             raise ZeroDivisionError("no such result")
 
-    facts = Watched(pair, call(X)).facts
-    broken = native_call("pair", facts, pair._python.call, ("x",), Broken)
-    assert broken is not None
+    watched = Watched(pair, call(X))
+    made = native_call(type(watched.call), watched.facts, ("x",), Broken)
+    assert made is not None
+    watched.call.native_record = made.record
     before = sys.getrefcount(X)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError, match="no such result"):
-            broken(X)
+            watched.call(X)
     assert sys.getrefcount(X) == before
+    assert watched.handed == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -541,12 +543,33 @@ def test_a_forked_child_calls_natively() -> None:
 
 
 def test_another_python_keeps_to_the_python_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = plain().facts
-    monkeypatch.setattr(python, "object_layout", lambda: None)
-    assert native_call("axpy", facts, axpy, ("x", "y"), None) is None
-    monkeypatch.undo()
+    class Plain:
+        def __call__(self) -> int:
+            return 3
+
     monkeypatch.setattr(sys.implementation, "name", "other")
-    assert native_call("axpy", facts, axpy, ("x", "y"), None) is None
+    assert callable_type(Plain) is Plain
+    assert native_call(Plain, plain().facts, ("x", "y"), None) is None
+
+
+def test_a_callable_type_is_its_base_but_for_the_way_it_is_called() -> None:
+    class Plain:
+        """Says what it is."""
+
+        def __call__(self, *args: object, **keywords: object) -> object:
+            return args, keywords
+
+    made = callable_type(Plain)
+    thing = made()
+    assert (made.__name__, made.__module__, made.__doc__) == ("Plain", __name__, Plain.__doc__)
+    assert issubclass(made, Plain)
+    assert thing(1, a=2) == thing.__call__(1, a=2) == ((1,), {"a": 2})
+    assert (thing.native_entry, thing.native_record) == (0, 0)
+    thing.more = thing  # its attributes and its collection are those of any object
+    alive = weakref.ref(thing)
+    del thing
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_kernel_with_more_ports_than_the_frame_holds_keeps_to_the_python_path() -> None:
@@ -557,7 +580,7 @@ def test_a_kernel_with_more_ports_than_the_frame_holds_keeps_to_the_python_path(
     xs = [X] * 16
     for _ in range(3):
         many(*xs)
-    assert many.__call__ == many._python.call
+    assert not is_native(many)
 
 
 def made(text: str, name: str) -> Any:

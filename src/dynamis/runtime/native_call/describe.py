@@ -1,14 +1,16 @@
 """A kernel's record for the native call path, from its manifest and its compiled programs.
 
-Goes in: a native kernel with the programs it has compiled so far. Comes out: a built-in function
-that calls it, or None where the kernel, or this Python, keeps to the Python path.
+Goes in: what a call depends on, of a native kernel with the programs it has compiled so far. Comes
+out: the addresses that Python calls the kernel through, or None where the kernel, or this Python,
+keeps to the Python path.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
@@ -34,21 +36,28 @@ _KINDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A way to call a kernel: ``entry``, the address of the function, and ``record``, that of the
+    record it reads. ``kept`` must live as long as the kernel does."""
+
+    entry: int
+    record: int
+    kept: object
+
+
 def native_call(
-    name: str,
-    facts: CallFacts,
-    slow: Callable[..., Any],
-    positional: Sequence[str],
-    pack: type | None,
-) -> Callable[..., Any] | None:
-    """A built-in function that calls the kernel, and ``slow`` for what it does not know.
+    kind: type, facts: CallFacts, positional: Sequence[str], pack: type | None
+) -> NativeCall | None:
+    """How to call a kernel of class ``kind`` natively; None where that is not to be had.
 
     ``positional`` are the arguments that may be given by position; ``pack`` is the type of the
     result, None for a bare array."""
-    if not python.supported() or not _fits(facts):
+    objects = python.object_layout(kind)
+    if objects is None or not _fits(facts):
         return None
-    record = _record(facts, positional, pack)
-    return python.builtin(name, python.wrapper(), slow, record)
+    code, record = python.wrapper(objects), _record(facts, positional, pack)
+    return NativeCall(code["call"], ctypes.addressof(record), (code, record))
 
 
 def _fits(facts: CallFacts) -> bool:

@@ -49,12 +49,12 @@ _ptr, _i32, _i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 class ObjectLayout:
     """Where this Python's objects keep what is read of them, in words from their start.
 
-    ``type``: any object its type; ``items``: a tuple its first item; ``data``: a bytes object its
-    bytes. Found by looking (``python.py``): the code assumes none of it."""
+    ``type``: any object its type; ``items``: a tuple its first item; ``record``: a kernel the
+    address of its record. Found by looking (``python.py``): the code assumes none of it."""
 
     type: int
     items: int
-    data: int
+    record: int
 
 
 class Buffer(ctypes.Structure):
@@ -73,12 +73,6 @@ class Buffer(ctypes.Structure):
         ("suboffsets", _ptr),
         ("internal", _ptr),
     ]
-
-
-class Method(ctypes.Structure):
-    """``PyMethodDef``: what a built-in function is made from."""
-
-    _fields_ = [("name", ctypes.c_char_p), ("function", _ptr), ("flags", _i32), ("doc", _ptr)]
 
 
 class Port(ctypes.Structure):
@@ -182,12 +176,12 @@ class Frame(ctypes.Structure):
 FUNCTIONS: Final = {
     "PyObject_GetBuffer": ("i32", ("ptr", "ptr", "i32")),
     "PyBuffer_Release": ("void", ("ptr",)),
+    "PyObject_GetAttr": ("ptr", ("ptr", "ptr")),
     "PyObject_Call": ("ptr", ("ptr", "ptr", "ptr")),
     "PyObject_Vectorcall": ("ptr", ("ptr", "ptr", "i64", "ptr")),
     "PyTuple_New": ("ptr", ("i64",)),
     "PyTuple_Size": ("i64", ("ptr",)),
     "PyTuple_SetItem": ("i32", ("ptr", "i64", "ptr")),
-    "PyDict_Next": ("i32", ("ptr", "ptr", "ptr", "ptr")),
     "PyLong_FromLongLong": ("ptr", ("i64",)),
     "PyLong_AsLongLong": ("i64", ("ptr",)),
     "PyFloat_AsDouble": ("double", ("ptr",)),
@@ -214,9 +208,11 @@ CONSTANTS: Final = (
     "numpy_false",
     "out",
     "threads",
+    "call",
     "empty",
 )
-"""``None``, truth values, the interned strings ``"out"`` and ``"threads"``, ``numpy.empty``."""
+"""``None``, truth values, the interned strings ``"out"``, ``"threads"`` and ``"__call__"``, and
+``numpy.empty``."""
 
 
 class Api(ctypes.Structure):

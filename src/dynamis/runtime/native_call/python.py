@@ -1,9 +1,8 @@
 """This process's Python, as the native call path sees it.
 
-Goes in: nothing. Comes out: the table of its functions and types, where a tuple and a bytes object
-keep what they hold (found by looking, not assumed), and built-in functions around machine code.
-Subinterpreters and threads are no matter: each interpreter that imports the package makes a table
-of its own. What is not a 64-bit CPython has no native call path.
+Goes in: nothing. Comes out: the table of its functions and types, where its objects keep what is
+read of them (found by looking, not assumed), and the machine code of the wrapper. Subinterpreters
+and threads are no matter: each interpreter that imports the package makes a table of its own.
 """
 
 from __future__ import annotations
@@ -11,26 +10,16 @@ from __future__ import annotations
 import array
 import ctypes
 import functools
-import struct
 import sys
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from ..code_image import Native
-from .layout import FUNCTIONS, Api, Method, ObjectLayout
+from .layout import FUNCTIONS, Api, ObjectLayout
 
-_VARARGS, _KEYWORDS = 0x1, 0x2
-_WORD: Final = struct.calcsize("P")
-_HEADER_WORDS: Final = 16
-"""Words of an object in which its contents are looked for."""
+_WORD: Final = 8
 _MARK: Final = 0x5DEECE66D5DEECE6
-
-
-def supported() -> bool:
-    """Whether calls can be native here."""
-    return sys.implementation.name == "cpython" and _WORD == 8 and object_layout() is not None
 
 
 @functools.cache
@@ -44,6 +33,7 @@ def api() -> Api:
         "numpy_false": np.False_,
         "out": sys.intern("out"),
         "threads": sys.intern("threads"),
+        "call": sys.intern("__call__"),
         "empty": np.empty,
         "ndarray": np.ndarray,
         "memoryview": memoryview,
@@ -67,12 +57,9 @@ def api() -> Api:
 
 
 @functools.cache
-def wrapper() -> Native:
-    """The machine code of ``call``."""
+def wrapper(objects: ObjectLayout) -> Native:
+    """The machine code of ``call``; it lives as long as the process."""
     from ..kept_code import kept_code
-
-    objects = object_layout()
-    assert objects is not None  # asked before
 
     def text() -> str:
         from .wrapper import wrapper_text  # on demand: code that was kept needs no text
@@ -82,39 +69,26 @@ def wrapper() -> Native:
     return kept_code(text, "native call", objects)
 
 
-def builtin(
-    name: str, code: Native, slow: Callable[..., Any], record: ctypes.Structure
-) -> Callable[..., Any]:
-    """A built-in function that runs ``code`` on ``record`` and falls back to ``slow``.
-
-    It keeps all of them alive, and whatever the record's ``kept`` holds."""
-    method = Method(name.encode(), code["call"], _VARARGS | _KEYWORDS, None)
-    address = struct.pack("P", ctypes.addressof(record))
-    own = (address, slow, record, method, code, api())
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", ctypes.pythonapi)
-    )
-    made: Callable[..., Any] = make(ctypes.addressof(method), own, None)
-    return made
-
-
 @functools.cache
-def object_layout() -> ObjectLayout | None:
-    """Where objects of this Python keep what the wrapper reads; None where it is not found."""
-    mark = struct.pack("P", _MARK)
+def object_layout(kind: type) -> ObjectLayout | None:
+    """Where objects of this Python keep what the wrapper reads, of kernels of the class ``kind``
+    (``callable_type.py``); None where there is no such place."""
+    if not hasattr(kind, "native_record"):
+        return None
     pair = (object(), object())
+    kernel: Any = object.__new__(kind)
+    kernel.native_record = _MARK
     found = (
-        _find(pair[0], [id(object)]),
-        _find(pair, [id(pair[0]), id(pair[1])]),
-        _find(mark, [_MARK]),
+        _find(pair[0], [id(object)], object.__basicsize__),
+        _find(pair, [id(pair[0]), id(pair[1])], tuple.__basicsize__ + 2 * _WORD),
+        _find(kernel, [_MARK], kind.__basicsize__),
     )
     return None if None in found else ObjectLayout(*found)  # type: ignore[arg-type]
 
 
-def _find(thing: object, words: list[int]) -> int | None:
-    """Where an object holds consecutive words, in words from its start; None where it does not."""
-    for at in range(1, _HEADER_WORDS):
-        found = (ctypes.c_uint64 * len(words)).from_address(id(thing) + at * _WORD)
-        if list(found) == words:
-            return at
-    return None
+def _find(thing: object, words: list[int], size: int) -> int | None:
+    """Where an object of ``size`` bytes holds consecutive words, in words from its start; None
+    where it does not."""
+    held = (ctypes.c_uint64 * (size // _WORD)).from_address(id(thing))
+    places = range(len(held) - len(words) + 1)
+    return next((k for k in places if held[k : k + len(words)] == words), None)

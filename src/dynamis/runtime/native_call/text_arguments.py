@@ -11,11 +11,8 @@ from typing import Final
 
 BIND: Final = """
 ; Arguments by position and by name into Frame.given and Frame.out.
-define internal i1 @bind(ptr %k, ptr %api, ptr %frame, ptr %args, ptr %keywords) nounwind {
+define internal i1 @bind(ptr %k, ptr %api, ptr %frame, ptr %args, i64 %n, ptr %names) nounwind {
 entry:
-  %position = alloca i64, align 8
-  %key.place = alloca ptr, align 8
-  %value.place = alloca ptr, align 8
   %given = at Frame.given %frame
   %count = get Kernel.arguments %k
   set Frame.out %frame, null
@@ -29,8 +26,6 @@ cleared:
   %c.next = add i64 %c, 1
   br label %clear
 positions:
-  %first = getelementptr ptr, ptr %args, i64 $ITEMS
-  %n = py PyTuple_Size(%args)
   %most = get Kernel.positions %k
   %places = get Kernel.places %k
   %many = icmp ugt i64 %n, %most
@@ -40,27 +35,31 @@ next:
   %more = icmp ult i64 %i, %n
   br i1 %more, label %one, label %named
 one:
-  %argument = item ptr %first, %i
+  %argument = item ptr %args, %i
   %place = item i64 %places, %i
   put ptr %argument, %given, %place
   %i.next = add i64 %i, 1
   br label %next
 named:
-  %none.named = icmp eq ptr %keywords, null
+  %none.named = icmp eq ptr %names, null
   br i1 %none.named, label %yes, label %walk
 walk:
   %out.name = object out
   %threads.name = object threads
   %none = object none
-  store i64 0, ptr %position, align 8
+  %keys = getelementptr ptr, ptr %names, i64 $ITEMS
+  %key.count = py PyTuple_Size(%names)
+  %values = getelementptr ptr, ptr %args, i64 %n
   br label %keyword
 keyword:
-  %found = py PyDict_Next(%keywords, %position, %key.place, %value.place)
-  %last = icmp eq i32 %found, 0
-  br i1 %last, label %yes, label %which
+  %j = phi i64 [ 0, %walk ], [ %j.next, %target ], [ %j.next, %present ], [ %j.next, %threads ],
+               [ %j.next, %store ]
+  %unread = icmp ult i64 %j, %key.count
+  br i1 %unread, label %which, label %yes
 which:
-  %key = load ptr, ptr %key.place, align 8
-  %value = load ptr, ptr %value.place, align 8
+  %j.next = add i64 %j, 1
+  %key = item ptr %keys, %j
+  %value = item ptr %values, %j
   %is.out = icmp eq ptr %key, %out.name
   br i1 %is.out, label %target, label %other
 target:

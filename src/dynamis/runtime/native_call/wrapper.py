@@ -1,13 +1,13 @@
 """The native call path: one function, for every kernel, as LLVM text.
 
-``call(self, args, keywords)`` is a ``METH_VARARGS | METH_KEYWORDS`` function: Python calls an
-object whose type is written in Python with a tuple and a dict, and this form takes them as they
-are. It holds no policy. Whatever it does not know exactly, an argument of another type, layout or
-extent, a longer run, a fault, it leaves to the Python path: it gives back what it holds, clears the
-error and calls that with the same arguments.
+``call(self, args, count, names)`` is a vectorcall: Python calls a kernel through it with an array
+of arguments and a tuple of the names of the last ones, and makes no other tuple and no dict. It
+holds no policy. Whatever it does not know exactly, an argument of another type, layout or extent, a
+longer run, a fault, it leaves to the Python path: it gives back what it holds, clears the error and
+calls the kernel's ``__call__`` with the same arguments.
 
-``self`` is a tuple: a bytes object that holds the address of the ``Kernel`` record, the Python
-path, and what must live as long as they do.
+``self`` is a kernel whose class ``callable_type.py`` has made; the address of its ``Kernel`` record
+stands in the object.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def wrapper_text(objects: ObjectLayout) -> str:
     numbers |= {
         "TYPE": objects.type,
         "ITEMS": objects.items,
-        "SECOND_ITEM": objects.items + 1,
-        "DATA": objects.data,
+        "RECORD": objects.record,
+        "MOST_ARGUMENTS": 2**63 - 1,
         "READ": _C_CONTIGUOUS | _FORMAT,
         "WRITE": _C_CONTIGUOUS | _FORMAT | _WRITABLE,
         "MAX_THREADS": MAX_THREADS,
@@ -53,14 +53,14 @@ def wrapper_text(objects: ObjectLayout) -> str:
 
 
 _CALL: Final = """
-define ptr @call(ptr %self, ptr %args, ptr %keywords) nounwind {
+define ptr @call(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind {
   %frame = alloca %Frame, align 32
-  %holder = item ptr %self, $ITEMS
-  %kernel = item ptr %holder, $DATA
+  %kernel = item ptr %self, $RECORD
   %api = get Kernel.api %kernel
   set Frame.held %frame, 0
   set Frame.made %frame, 0
-  %done = call i1 @attempt(ptr %kernel, ptr %api, ptr %frame, ptr %args, ptr %keywords)
+  %count = and i64 %flagged, $MOST_ARGUMENTS
+  %done = call i1 @attempt(ptr %kernel, ptr %api, ptr %frame, ptr %args, i64 %count, ptr %names)
   call void @release(ptr %api, ptr %frame)
   br i1 %done, label %fast, label %slow
 fast:
@@ -69,14 +69,22 @@ fast:
 slow:
   call void @drop(ptr %api, ptr %frame)
   py PyErr_Clear()
-  %python = item ptr %self, $SECOND_ITEM
-  %answer = py PyObject_Call(%python, %args, %keywords)
+  %method = object call
+  %python = py PyObject_GetAttr(%self, %method)
+  %none = icmp eq ptr %python, null
+  br i1 %none, label %lost, label %found
+found:
+  %answer = py PyObject_Vectorcall(%python, %args, %flagged, %names)
+  py Py_DecRef(%python)
   ret ptr %answer
+lost:
+  ret ptr null
 }
 
 ; Everything up to the results. False: the Python path must take the call.
-define internal i1 @attempt(ptr %k, ptr %api, ptr %frame, ptr %args, ptr %keywords) nounwind {
-  %bound = call i1 @bind(ptr %k, ptr %api, ptr %frame, ptr %args, ptr %keywords)
+define internal i1 @attempt(ptr %k, ptr %api, ptr %frame, ptr %args, i64 %count, ptr %names)
+    nounwind {
+  %bound = call i1 @bind(ptr %k, ptr %api, ptr %frame, ptr %args, i64 %count, ptr %names)
   br i1 %bound, label %in, label %no
 in:
   %taken = call i1 @take_inputs(ptr %k, ptr %api, ptr %frame)
