@@ -14,7 +14,7 @@ class CallProgram:
 
     ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
     that the domain may have; ``arguments``: an array by number or a scalar by name;
-    ``longest``: elements up to which a run stays on the calling thread; ``brief``: up to which it
+    ``longest``: elements up to which a run is not worth another thread; ``brief``: up to which it
     keeps the GIL."""
 
     code: Native

@@ -127,6 +127,14 @@ class Cache(NamedTuple):
         _grown[self.path] = _grown.get(self.path, 0) + len(data)
         return None
 
+    def probe(self) -> str | None:
+        """Why nothing can be stored now; None if something can."""
+        key = "0" * KEY_DIGITS
+        problem = self.store(key, b"")
+        with contextlib.suppress(OSError):
+            os.unlink(self._place(key))
+        return problem
+
     def entries(self) -> list[Entry]:
         """The entries, the least recently used first."""
         found = [entry for entry in self._files() if not entry.path.endswith(".tmp")]

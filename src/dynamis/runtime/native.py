@@ -34,8 +34,9 @@ from .width import columns_at, fitting_width
 
 _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
-_SHORT_WORK, _SHORT_WORST = 2**19, 2**27
-"""A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**32
+"""A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
+of fewer operations as a rule is not worth another thread."""
 _BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
 """A run below both keeps the GIL: to let go of it would cost as much as the run."""
 
@@ -85,7 +86,7 @@ class NativeKernel:
         self._streams = reads_own_element_only(validated.module)
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
         self.short_runs = 0
-        """Runs so far that stayed on the calling thread."""
+        """Runs so far that were not worth another thread."""
 
     # What is made on demand is made under the lock, for another thread may fork meanwhile.
 
@@ -131,8 +132,11 @@ class NativeKernel:
         scalars = self._scalars(inputs, params, extent, plan)
         arrays = [*inputs, *outputs]
         args = _arguments(program, arrays, scalars)
-        short = math.prod(extent) <= _elements(program, _SHORT_WORK, _SHORT_WORST)
-        self.short_runs += short
+        size = math.prod(extent)
+        short = size * program.worst < _SHORT_WORST
+        if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
+            threads = 1
+            self.short_runs += 1
         failed = run_blocks(
             native["run"],
             args,

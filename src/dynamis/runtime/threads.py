@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
 
 from ..render import CONTROL
-from .pool import Finished, pool
+from .pool import Ends, pool
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
@@ -36,18 +35,18 @@ def run_blocks(
 ) -> int | None:
     """Run ``blocks`` blocks on ``threads`` threads; the lowest block that failed, or None.
 
-    ``here``: run on the calling thread, for runs too short to hand over. ``keep``: what must live
-    until the last thread has left: the code and the arrays."""
+    ``here``: the calling thread is one of them, for runs too short to be interrupted. ``keep``:
+    what must live until the last thread has left: the code and the arrays."""
     control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
-    call = _ENTRY(entry)
-    if here:
-        call(ctypes.addressof(args), ctypes.addressof(control))
+    call, places = _ENTRY(entry), (ctypes.addressof(args), ctypes.addressof(control))
+    if here and min(threads, blocks) == 1:
+        call(*places)
     else:
 
-        def task(_: object = keep) -> None:
-            call(ctypes.addressof(args), ctypes.addressof(control))
+        def task(_: object = (args, keep)) -> None:
+            call(*places)
 
-        _run(task, min(threads, blocks), control, blocks, progress)
+        _run(task, min(threads, blocks), control, blocks, progress, here=here)
     failed = int(control[CONTROL.index("failed")])
     return None if failed == _NEVER else failed
 
@@ -62,14 +61,13 @@ def run_one(
 ) -> None:
     """Run one block with a record of its own, on a pool thread; ``keep`` as in ``run_blocks``."""
     control = (ctypes.c_uint64 * len(CONTROL))()
-    stop = 8 * CONTROL.index("stop")
+    stop = ctypes.addressof(control) + 8 * CONTROL.index("stop")
     call = _ONE(entry)
 
     def task(_: object = keep) -> None:
-        places = ctypes.addressof(record), ctypes.addressof(control) + stop
-        call(ctypes.addressof(args), block, *places)
+        call(ctypes.addressof(args), block, ctypes.addressof(record), stop)
 
-    _run(task, 1, control, 1, None)
+    _run(task, 1, control, 1, None, here=False)
 
 
 def _run(
@@ -78,27 +76,34 @@ def _run(
     control: Control,
     blocks: int,
     progress: Progress | None,
+    *,
+    here: bool,
 ) -> None:
-    """Run ``task`` on ``count`` threads and wait for all of them, whatever happens meanwhile."""
-    finished: Finished = SimpleQueue()
-    given = ended = 0
+    """Run ``task`` ``count`` times at once, and wait for all of them whatever happens meanwhile.
+
+    ``here``: one of them on the calling thread, the others on threads of the pool, as all are
+    else. ``task`` holds what it works on: a thread that is given it and not waited for, because
+    the caller was interrupted in between, still has that, and finds the stop word set."""
+    ends = Ends()
+    given, wanted = 0, count - here
     interrupted: BaseException | None = None
-    while ended < given or (given < count and interrupted is None):
+    while True:
         try:
-            if given < count and interrupted is None:
-                pool().submit(task, finished)
+            if interrupted is None and given < wanted:
+                pool().submit(task, ends)
                 given += 1
-                continue
-            try:
-                error = finished.get(timeout=_STEP)
-                ended += 1
-                interrupted = interrupted or error
-            except Empty:
-                pass
-            if progress is not None and interrupted is None:
-                progress(int(control[CONTROL.index("done")]), blocks)
+            elif interrupted is None and here:
+                here = False
+                task()
+            elif len(ends.noted) < given:
+                ends.wait(_STEP)
+                if progress is not None and interrupted is None:
+                    progress(int(control[CONTROL.index("done")]), blocks)
+            else:
+                break
         except BaseException as error:  # Ctrl-C, or an error of the caller's progress function
             control[CONTROL.index("stop")] = 1
             interrupted = interrupted or error
-    if interrupted is not None:
-        raise interrupted
+    failures = [error for error in (interrupted, *ends.noted) if error is not None]
+    if failures:
+        raise failures[0]
