@@ -127,10 +127,10 @@ class Kernel:
     not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
     """
 
-    # Objects are of a subclass that Python calls through ``native_entry`` once that is set; until
+    # Objects are of a subclass that Python calls through ``_native_entry`` once that is set; until
     # then, and for each call that is not plain, ``__call__`` is called.
-    native_entry: int
-    native_record: int
+    _native_entry: int
+    _native_record: int
 
     __name__: str
     __qualname__: str
@@ -247,8 +247,8 @@ class Kernel:
             made = native_call(type(self), native.call_facts(), source.positional, source.packed_as)
             self._native_calls[count] = made  # a call in another thread may still use an older one
             if made is not None:
-                self.native_record = made.record
-                self.native_entry = made.entry
+                self._native_record = made.record
+                self._native_entry = made.entry
 
     def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
         if backend == "cpu":

@@ -23,4 +23,4 @@ def test_the_benchmark_of_calls_prints_a_row_a_form(monkeypatch: pytest.MonkeyPa
     assert [line.split("|")[1].strip() for line in lines[2:]] == [form.name for form in found]
     assert all(line.count("|") == 6 for line in lines)
     for kernel in (calls.product, calls.axpy):
-        assert kernel.native_entry
+        assert kernel._native_entry

@@ -104,7 +104,7 @@ def k(x: Rows[f32]) -> Rows[f32]:
 
 x = np.arange(20, dtype=np.float32)
 assert all(np.array_equal(k(x), x + 1) for _ in range(4))
-assert k.native_entry
+assert k._native_entry
 print("compiled" if "llvmlite" in sys.modules else "kept")
 """
 

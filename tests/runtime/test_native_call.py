@@ -120,7 +120,7 @@ class Watched:
 
 
 def is_native(kernel: dy.Kernel) -> bool:
-    return kernel.native_entry != 0
+    return kernel._native_entry != 0
 
 
 @functools.cache
@@ -399,12 +399,12 @@ def test_calls_of_a_kernel_become_native_once_short_runs_repeat() -> None:
     for _ in range(2):
         assert not is_native(fresh)
         fresh(X)
-    record = fresh.native_record
+    record = fresh._native_record
     assert is_native(fresh)
     fresh(X, out=new())
-    assert fresh.native_record == record
+    assert fresh._native_record == record
     fresh(X[:3])  # a class of calls without a program so far
-    assert fresh.native_record != record
+    assert fresh._native_record != record
     assert np.array_equal(fresh.__call__(X), fresh(X))  # which is the Python path, as before
 
 
@@ -522,7 +522,7 @@ def test_an_error_in_making_the_result_reaches_the_caller() -> None:
     watched = Watched(pair, call(X))
     made = native_call(type(watched.call), watched.facts, ("x",), Broken)
     assert made is not None
-    watched.call.native_record = made.record
+    watched.call._native_record = made.record
     before = sys.getrefcount(X)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError, match="no such result"):
@@ -564,7 +564,7 @@ def test_a_callable_type_is_its_base_but_for_the_way_it_is_called() -> None:
     assert (made.__name__, made.__module__, made.__doc__) == ("Plain", __name__, Plain.__doc__)
     assert issubclass(made, Plain)
     assert thing(1, a=2) == thing.__call__(1, a=2) == ((1,), {"a": 2})
-    assert (thing.native_entry, thing.native_record) == (0, 0)
+    assert (thing._native_entry, thing._native_record) == (0, 0)
     thing.more = thing  # its attributes and its collection are those of any object
     alive = weakref.ref(thing)
     del thing

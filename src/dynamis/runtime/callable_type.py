@@ -63,14 +63,14 @@ def supported() -> bool:
 def callable_type(base: type) -> type:
     """The subclass of ``base``, under its name; ``base`` itself where this Python has none.
 
-    Its objects have ``native_entry`` and ``native_record``, the two addresses, as numbers."""
+    Its objects have ``_native_entry`` and ``_native_record``, the two addresses, as numbers."""
     if not supported():
         return base
     entry = base.__basicsize__
     members = (_Member * 4)(
         _Member(b"__vectorcalloffset__", _SIZE_MEMBER, entry, _READ_ONLY, None),
-        _Member(b"native_entry", _UNSIGNED_MEMBER, entry, 0, None),
-        _Member(b"native_record", _UNSIGNED_MEMBER, entry + _WORD, 0, None),
+        _Member(b"_native_entry", _UNSIGNED_MEMBER, entry, 0, None),
+        _Member(b"_native_record", _UNSIGNED_MEMBER, entry + _WORD, 0, None),
         _Member(),
     )
     slots = (_Slot * 2)(_Slot(_MEMBERS, ctypes.addressof(members)), _Slot())

@@ -73,11 +73,11 @@ def wrapper(objects: ObjectLayout) -> Native:
 def object_layout(kind: type) -> ObjectLayout | None:
     """Where objects of this Python keep what the wrapper reads, of kernels of the class ``kind``
     (``callable_type.py``); None where there is no such place."""
-    if not hasattr(kind, "native_record"):
+    if not hasattr(kind, "_native_record"):
         return None
     pair = (object(), object())
     kernel: Any = object.__new__(kind)
-    kernel.native_record = _MARK
+    kernel._native_record = _MARK
     found = (
         _find(pair[0], [id(object)], object.__basicsize__),
         _find(pair, [id(pair[0]), id(pair[1])], tuple.__basicsize__ + 2 * _WORD),
