@@ -301,6 +301,8 @@ OTHERS: dict[str, tuple[dy.Kernel, list[Arguments], Callable[[], Arguments], boo
     "bytes for bools": (signs, [call(X, X > 0)], lambda: call(X, new(100, np.uint8)), False),
     "bools out": (signs, [call(X, X > 0)], lambda: call(X, X > 0, out=new(100, bool)), True),
     "bytes out": (signs, [call(X, X > 0)], lambda: call(X, X > 0, out=new(100, "u1")), False),
+    "too many elements": (signs, [call(X, X > 0)], lambda: call(X, new(2**31, bool)), False),
+    "too long an axis": (halved, [call(IMAGE)], lambda: call(new((2**24 + 1, 1, 4))), False),
     "no inputs": (ramp, [call(shape=9)], lambda: call(), False),
     "no inputs, out": (ramp, [call(shape=9)], lambda: call(2.5, out=new(20)), True),
     "a tuple": (pair, [call(X)], lambda: call(X), True),
