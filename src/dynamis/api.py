@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .collector import collector_paused
 from .errors import a_kind, public
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
@@ -66,7 +67,7 @@ class _Source:
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if self._validated is None:
                     start = time.perf_counter()
                     module = compile_kernel(self.function, id=self._id, budget=self._budget)
@@ -81,7 +82,7 @@ class _Source:
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 native = self._native.get(width)
                 if native is None:
                     start = time.perf_counter()

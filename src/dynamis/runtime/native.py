@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
+from ..collector import collector_paused
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.fault import Fault
@@ -139,7 +140,7 @@ class NativeKernel:
     def _program(self, call: CallClass, options: Options, *, search: bool) -> _Program:
         key = call, options, search
         if key not in self._programs:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if key not in self._programs:
                     started = time.perf_counter()
                     module = self.module if search else self._optimized
