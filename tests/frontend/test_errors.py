@@ -120,13 +120,8 @@ def test_an_async_function_is_no_kernel(tmp_path: Path) -> None:
 def test_a_file_edited_since_its_import_is_noticed(tmp_path: Path) -> None:
     text = HEAD + "def kernel(x: f32 = 1.0) -> Grid[f32]:\n    return x\n"
     module = load(text, tmp_path)
-    path = Path(str(module.__file__))
-    for edited in (HEAD + "def other(x): return x\n" * 3, HEAD + "\n" + text, "\n"):
-        path.write_text(edited)
-        with pytest.raises(KernelError, match="its file has changed since it was imported"):
-            compile_kernel(module.kernel)
-    path.write_text(HEAD + "def kernel(x: f32 = (")
-    with pytest.raises(KernelError, match="its source cannot be read"):
+    Path(str(module.__file__)).write_text(HEAD + "def other(x): return x\n" * 3)
+    with pytest.raises(KernelError, match="its file has changed since it was imported"):
         compile_kernel(module.kernel)
 
 

@@ -9,19 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import linecache
-import re
-import tokenize
 from types import FunctionType
 from typing import NoReturn
 
 from ..kernel.module import Span
 from .diagnostics import KernelError, Note, Place
 from .room import with_room
-
-_BEGINS = re.compile(r"\s*(@|def\b|async\b)")
-"""How the first line of a definition begins."""
-_CHANGED = "its file has changed since it was imported"
 
 Node = ast.expr | ast.stmt | ast.arg | ast.keyword
 
@@ -33,30 +26,11 @@ class SourceFunction:
         self.function = function
         self.file = function.__code__.co_filename
         self.name = function.__name__
-        self._lines, self._first = self._find()
-        self.tree = self._parse()
-
-    def _find(self) -> tuple[list[str], int]:
-        """The lines of the definition, and the number of the first.
-
-        ``inspect.getsourcelines`` gives the same, but looks for the function's module among all
-        that are loaded first (15 ms in a fresh process); its globals are that module's.
-        """
-        code = self.function.__code__
-        first = code.co_firstlineno
-        if code.co_name == "<lambda>":
-            raise self._sourceless("it is a lambda")
-        linecache.checkcache(self.file)
-        lines = linecache.getlines(self.file, self.function.__globals__)
-        if not lines:
-            raise self._sourceless("its source cannot be found")
-        begins = lines[first - 1] if first <= len(lines) else ""
-        if not _BEGINS.match(begins):
-            raise self._sourceless(_CHANGED)
         try:
-            return inspect.getblock(lines[first - 1 :]), first
-        except (SyntaxError, tokenize.TokenError) as error:
-            raise self._sourceless("its source cannot be read") from error
+            self._lines, self._first = inspect.getsourcelines(function.__code__)
+        except (OSError, TypeError, IndexError, SyntaxError) as error:
+            raise self._sourceless("its source cannot be found") from error
+        self.tree = self._parse()
 
     def _parse(self) -> ast.FunctionDef:
         text = "".join(self._lines)
@@ -76,7 +50,9 @@ class SourceFunction:
         if isinstance(node, ast.AsyncFunctionDef):
             self.fail(node, "a kernel cannot be async", hint=f"def {node.name}(…)")
         if not isinstance(node, ast.FunctionDef) or node.name != self.function.__code__.co_name:
-            raise self._sourceless(_CHANGED)
+            if self.name == "<lambda>":
+                raise self._sourceless("it is a lambda")
+            raise self._sourceless("its file has changed since it was imported")
         return node
 
     def _sourceless(self, why: str) -> KernelError:
