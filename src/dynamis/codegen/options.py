@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import DynamisError
 
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class OptionError(DynamisError, ValueError):
@@ -15,7 +15,7 @@ class OptionError(DynamisError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``width``: elements a vector holds, one of 1, 2, 4, 8, 16. Raises OptionError."""
+    """``width``: elements a vector holds, one of ``WIDTHS``. Raises OptionError."""
 
     width: int = 8
 

@@ -31,7 +31,7 @@ from .locks import COMPILING
 from .stages import STAGES
 from .threads import Progress, run_blocks, run_one
 
-_BLOCK_WORK = 2**18
+_BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
@@ -165,7 +165,7 @@ class NativeKernel:
     def _plan(self, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
         rows, columns = (1, *extent)[-2:]
         wanted = max(_BLOCK_WORK // self._typical, 1)
-        wanted = min(wanted, max(rows * columns // (4 * threads), 1))
+        wanted = min(wanted, max(rows * columns // (64 * threads), 1))
         segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
         units = rows * segments
         unit_block = max(wanted * segments // columns, 1)
