@@ -135,8 +135,15 @@ class _Cut:
         unit = _range(count, 1, AxisType.LOOP, int64, block)
         row = _quotient(before + unit, segments)
         segment = before + unit - row * segments
-        begin = cast(src=_quotient(segment * columns, segments), dtype=int32)
-        stop = cast(src=_quotient((segment + 1) * columns, segments), dtype=int32)
+        lanes = const_of_dtype(int64, width)
+
+        def edge(segment: Uop) -> Uop:
+            """Where a segment begins: at a whole number of steps."""
+            return _quotient(_quotient(segment * columns, segments), lanes) * lanes
+
+        begin = cast(src=edge(segment), dtype=int32)
+        after = segment + 1
+        stop = cast(src=(after < segments).where(edge(after), columns), dtype=int32)
         return _Cut(block, unit, row, columns, begin, stop - begin, width)
 
     @property

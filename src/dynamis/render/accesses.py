@@ -14,8 +14,9 @@ from .values import Parts, Values
 
 
 class Accesses(Values):
-    def __init__(self, program: Uop, machine: Machine):
+    def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine)
+        self.streaming = streaming
         self.quads = quads(self.rendered)
 
     def load(self, u: Uop) -> Parts:
@@ -54,7 +55,7 @@ class Accesses(Values):
         if form is not None and form[1] == 1:
             places = self._steps(place, self._address(place, form[0]), per, lanes)
             for at, part in zip(places, parts, strict=True):
-                self.out.line(f"store {ty} {part}, ptr {at}, align {byte_count(scalar)}")
+                self._store_vector(ty, part, at, byte_count(scalar), per)
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {parts[k // per]}, i32 {k % per}")
@@ -77,6 +78,11 @@ class Accesses(Values):
         if after is not None:
             self.out.line(f"br label %{after}")
             self.start(after)
+
+    def _store_vector(self, ty: str, word: str, at: str, size: int, lanes: int) -> None:
+        """Store ``lanes`` words of ``size`` bytes."""
+        how = f"align {size * lanes}, !nontemporal !0" if self.streaming else f"align {size}"
+        self.out.line(f"store {ty} {word}, ptr {at}, {how}")
 
     def load_quad(self, quad: Quad) -> None:
         if quad.members[0] in self.names:
@@ -105,7 +111,7 @@ class Accesses(Values):
         for k, part in enumerate(zip(*words, strict=True)):
             elements = elements_from_lanes(self.out, scalar, part, per)
             for address, one in zip(addresses[k * per :], elements, strict=False):
-                self.out.line(f"store <4 x {scalar}> {one}, ptr {address}, align 4")
+                self._store_vector(f"<4 x {scalar}>", one, address, 4, 4)
 
     # --- addresses
 

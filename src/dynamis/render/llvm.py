@@ -40,10 +40,13 @@ def parameters(program: Uop) -> list[Uop]:
     ]
 
 
-def render_llvm(program: Uop, machine: Machine) -> str:
-    """The module text of a LINEAR. Raises UopError for what has no LLVM rendering."""
-    body = _Body(program, machine).render()
+def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> str:
+    """The module text of a LINEAR; ``streaming``: its vector stores go past the caches, to places
+    that are aligned. Raises UopError for what has no LLVM rendering."""
+    body = _Body(program, machine, streaming).render()
     declarations = "\n".join(sorted(body.out.declared.values()))
+    if streaming:
+        declarations += "\n!0 = !{i32 1}"
     mode = X86_MODE if machine.x86 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, declarations, driver])
@@ -64,8 +67,8 @@ class _Loop:
 
 
 class _Body(Accesses):
-    def __init__(self, program: Uop, machine: Machine):
-        super().__init__(program, machine)
+    def __init__(self, program: Uop, machine: Machine, streaming: bool):
+        super().__init__(program, machine, streaming)
         self.loops: list[_Loop] = []
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
@@ -82,8 +85,11 @@ class _Body(Accesses):
                 self._parameter(order.get(u), u)
         for u in self.rendered:
             self._node(u)
-        self.out.line("ret void")
+        self.out.line("br label %stopped")
         self.start("stopped")
+        if self.streaming and self.machine.x86:
+            self.out.declared["sfence"] = "declare void @llvm.x86.sse.sfence()"
+            self.out.line("call void @llvm.x86.sse.sfence()")
         self.out.line("ret void")
         self.out.lines.append("}")
         return self
