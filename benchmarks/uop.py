@@ -1,6 +1,6 @@
 """The IR kit beside tinygrad: construction, traversal, rewriting, index arithmetic, memory.
 
-    pip install tinygrad && python benchmarks/uop.py [--rounds 7] [--only sum] [--growth]
+    pip install tinygrad && python -m benchmarks uop [--rounds 7] [--only sum] [--growth]
 
 Both run in this process, in turn, on graphs that neither has seen before; a round measures each
 side once, and the cyclic collector is emptied in between. Shown are the best time of each side,

@@ -49,7 +49,7 @@ def convolve5(image: Grid[f32], weights: Grid[f32]) -> Grid[f32]:
 
 @dy.kernel("bench.mandelbrot@1")
 def mandelbrot(low: vec2 = vec2(-2.0, -1.25), high: vec2 = vec2(0.5, 1.25)) -> Grid[i32]:
-    """How many of 256 iterations each point of the plane from ``low`` to ``high`` stays within 2."""
+    """How many of 256 iterations a point between ``low`` and ``high`` stays within 2 of 0."""
     c = low + (high - low) * dy.coord() / dy.domain()
     x = 0.0
     y = 0.0
@@ -81,7 +81,7 @@ def scene_distance(p: vec3) -> f32:
 
 @dy.kernel("bench.raymarch@1")
 def raymarch() -> Grid[f32]:
-    """The scene from (0, 1, -3), at most 64 steps a ray, lit by the normal of central differences."""
+    """The scene from (0, 1, -3), at most 64 steps a ray; normals by central differences."""
     screen = 2.0 * (dy.coord() + 0.5) / dy.domain() - 1.0
     eye = vec3(0.0, 1.0, -3.0)
     ray = dy.normalize(vec3(screen.x, -screen.y, 1.5))
