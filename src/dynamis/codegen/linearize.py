@@ -31,8 +31,11 @@ from .vectorize import innermost
 
 def linearize(root: Uop) -> Uop:
     """The LINEAR program of a SINK. Raises UopError when a node is used outside its loop."""
-    root = _nest_ends(root)
-    order = [u for u in toposort(root) if u is not root]
+    order = toposort(root)
+    if any(u.op is Ops.END and len(u.src) > 2 for u in order):
+        root = _nest_ends(order)
+        order = toposort(root)
+    order.pop()  # the root itself
     loops = {u: innermost(u.ranges) for u in order}
     if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
@@ -147,10 +150,10 @@ class _Lists:
         return found
 
 
-def _nest_ends(root: Uop) -> Uop:
-    """Write each END over several ranges as ENDs over one, the innermost first."""
+def _nest_ends(order: Sequence[Uop]) -> Uop:
+    """The last node, with each END over several ranges as ENDs over one, the innermost first."""
     new: dict[Uop, Uop] = {}
-    for u in toposort(root):
+    for u in order:
         src = tuple(new[s] for s in u.src)
         if u.op is Ops.END:
             value = src[0]
@@ -159,4 +162,4 @@ def _nest_ends(root: Uop) -> Uop:
             new[u] = value
         else:
             new[u] = replace(u, src=src)
-    return new[root]
+    return new[order[-1]]
