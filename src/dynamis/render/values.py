@@ -119,7 +119,7 @@ class Values:
         """``u`` in ``lanes`` lanes, in parts of ``per``."""
         scalar = scalar_type(u.dtype)
         if u.op is Ops.CONST:
-            return [splat_literal(scalar, literal(u.dtype, u.arg.value), per)] * (lanes // per)
+            return [splat_literal(scalar, literal(u.dtype, u.arg.value))] * (lanes // per)
         if lanes_of(u) == 0:
             splat = self.splats[u]
             own = self.part_lanes(u.dtype, self.needed[u])
