@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .collector import collector_paused
 from .errors import a_kind, public
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
@@ -69,7 +70,7 @@ class _Source:
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if self._validated is None:
                     with self.timings.measured("front end"):
                         source = SourceFunction(self.function)
@@ -84,7 +85,7 @@ class _Source:
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 native = self._native.get(width)
                 if native is None:
                     with self.timings.measured("import"):

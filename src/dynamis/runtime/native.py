@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from ..codegen import Options
+from ..collector import collector_paused
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
@@ -189,7 +190,7 @@ class NativeKernel:
     ) -> tuple[Program, Native]:
         key = call, options, search
         if key not in self._programs:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if key not in self._programs:
                     self._programs[key] = self._maker.program(call, options, search=search)
         return self._programs[key]
