@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def bench(request: Bench) -> None:
     kernel = find_kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
     check_inputs(manifest, request.inputs)
-    keywords = parse_params(manifest, request.params)
+    keywords: dict[str, Any] = dict(parse_params(manifest, request.params))
     shape = wanted_shape(manifest, request.shape)
     inputs = [
         np.ascontiguousarray(read_input(port, path))
@@ -95,7 +96,7 @@ def bench(request: Bench) -> None:
 
 
 def _time(
-    kernel: Kernel, keywords: dict[str, object], out: object, threads: int, seconds: float
+    kernel: Kernel, keywords: dict[str, Any], out: object, threads: int, seconds: float
 ) -> list[float]:
     """Seconds of calls into the same outputs, for about ``seconds`` altogether."""
     times: list[float] = []
@@ -109,7 +110,7 @@ def _time(
 
 def _agreement(
     kernel: Kernel,
-    keywords: dict[str, object],
+    keywords: dict[str, Any],
     extent: tuple[int, ...],
     outputs: Sequence[Array],
 ) -> str:

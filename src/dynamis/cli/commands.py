@@ -123,6 +123,11 @@ def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
     print(find_kernel(file, name, width).show(stage))
 
 
+def explain(file: Path, name: str | None, width: int | None) -> None:
+    """Print how a kernel runs."""
+    print(find_kernel(file, name, width).explain())
+
+
 def find_kernel(file: Path, name: str | None, width: int | None) -> Kernel:
     """A kernel of a file, with the options asked for. Raises LoadError or UsageError."""
     kernel = choose(file, load_kernels(file), name)

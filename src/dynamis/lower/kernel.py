@@ -13,7 +13,7 @@ words; it is lowered from the module as it was written, one lane wide.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dtype import bool_, float32, int32
@@ -80,7 +80,8 @@ class _Lowering:
     def __init__(self, module: Module, call: CallClass, search: bool):
         self.module, self.search = module, search
         self.host = Host(module.manifest, call)
-        self.slots, self.axes = itertools.count(), itertools.count(2)
+        self.slots = itertools.count()
+        self.axes: Iterator[int] = itertools.count(2)
         self.scope: list[Uop] = []
         self.gate: Uop | None = None
         self.pending: list[Uop] = []

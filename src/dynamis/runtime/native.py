@@ -26,6 +26,7 @@ from ..lower import CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
+from .explain import explain
 from .jit import Native, assembly, compile_llvm, host
 from .locks import COMPILING
 from .stages import STAGES
@@ -137,6 +138,11 @@ class NativeKernel:
             case "asm":
                 return assembly(self.stage("llvm"))
         raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
+
+    def explain(self) -> str:
+        """How it runs on inputs of the domain's extent: see ``explain.py``."""
+        call = CallClass(tuple(self._same_shape()))
+        return explain(self.module, self._optimized, call, self.options.width, host())
 
     def _linear(self, call: CallClass) -> Uop:
         return compile_ast(lower(self._optimized, call).root, self.options)
