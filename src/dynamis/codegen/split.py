@@ -153,9 +153,11 @@ class _Cut:
             """Where a segment begins: at a whole number of steps."""
             return _quotient(_quotient(segment * columns, segments), lanes) * lanes
 
-        begin = cast(src=edge(segment), dtype=int32)
         after = segment + 1
-        stop = cast(src=(after < segments).where(edge(after), columns), dtype=int32)
+        rest = columns - _quotient(columns, lanes) * lanes
+        rest = rest * cast(src=after.eq(segments), dtype=int64)  # of the last segment alone
+        begin = cast(src=edge(segment), dtype=int32)
+        stop = cast(src=edge(after) + rest, dtype=int32)
         return _Cut(block, unit, row, columns, begin, stop - begin, width)
 
     @property

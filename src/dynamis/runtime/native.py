@@ -36,8 +36,9 @@ from .width import fitting_width, preferred_width
 
 _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
-_SHORT_WORK, _SHORT_WORST = 2**19, 2**27
-"""A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**32
+"""A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
+of fewer operations as a rule is not worth another thread."""
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
 
@@ -117,7 +118,9 @@ class NativeKernel:
         arrays = [*inputs, *outputs]
         args = _arguments(program.parameters, arrays, scalars)
         size = int(np.prod(extent))
-        short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
+        short = size * self._worst < _SHORT_WORST
+        if short and size * self._typical < _SHORT_WORK:
+            threads = 1
         failed = run_blocks(
             program.native.run, args, plan.blocks, threads, here=short, progress=progress
         )
