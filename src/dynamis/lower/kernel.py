@@ -70,6 +70,8 @@ class _Frame:
     args: Sequence[Words]
     values: dict[int, Words] = field(default_factory=dict)
     types: dict[int, Type] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
+    """The constant Ints among the values."""
     carried: Words = ()
     index: Uop | None = None
     iterations: dict[int, tuple[Uop, bool]] = field(default_factory=dict)
@@ -223,7 +225,7 @@ class _Lowering:
     ) -> list[Register]:
         """A register a carried word, holding its start; counters have bounds."""
         structs = self.module.structs
-        steps = growth(loop, ty, frame.types, structs)
+        steps = growth(loop, ty, frame.types, structs, frame.constants)
         registers = []
         for t, step, start in zip(
             word_types(structs, ty), steps, frame.values[loop.init], strict=True
@@ -310,6 +312,8 @@ class _Lowering:
                 structs = self.module.structs
                 types = word_types(structs, value.ty)
                 numbers = value.numbers_in(structs)
+                if value.ty == Type.INT:
+                    frame.constants[instruction.id] = int(numbers[0])
                 return tuple(
                     const_of_dtype(word.DTYPES[t], n) for t, n in zip(types, numbers, strict=True)
                 )

@@ -144,7 +144,9 @@ class _Explanation:
 
     def _checks(self) -> Iterator[str]:
         # one place may stand for many checks: unrolled loops, components, helpers
-        places = {(c.kind, c.span): set[str]() for c in self.checks if c.kind != FaultKind.BUDGET}
+        places: dict[tuple[FaultKind, Span | None], set[str]] = {
+            (c.kind, c.span): set() for c in self.checks if c.kind is not FaultKind.BUDGET
+        }
         for check in self.checks:
             if check.probe in self.probes and (check.kind, check.span) in places:
                 places[check.kind, check.span].add(self._frequency(check))
