@@ -53,12 +53,13 @@ def test_a_stencil_has_unit_strides_inside_and_single_elements_at_the_borders():
     )
     assert section(text, "loops")[0].endswith("for u in range(-1, 2) — unrolled")
     assert section(text, "checks") == ["nothing in this kernel can fail"]
-    assert section(text, "writes")[1].startswith("through the caches")
+    assert section(text, "writes")[1].startswith("past the caches in runs that read and write ")
 
 
 def test_one_lane_is_an_element_at_a_time():
     text = said(stencil, width=1)
     assert section(text, "at once") == ["one element, without vectors"]
+    assert section(text, "writes")[1].startswith("through the caches: without vectors")
     assert "  in every step: 3 × an element at a time" in section(text, "reads")
 
 
@@ -99,7 +100,7 @@ def test_elements_of_four_words_are_whole_or_strided():
     text = said(swap)
     assert "  in every step: 1 × whole elements of four words, transposed" in section(text, "reads")
     assert section(text, "writes")[0] == "out: 1 × whole elements of four words, transposed"
-    assert section(text, "writes")[1].startswith("past the caches in runs that move ")
+    assert section(text, "writes")[1].startswith("past the caches in runs that read and write ")
     assert "  in every step: 1 × stride 4: one by one" in section(said(red), "reads")
 
 

@@ -23,22 +23,25 @@ from ..render import Machine
 from ..render.analysis import lanes_or_zero
 from ..uop import Ops, Uop, toposort
 from ..uop.storage import is_register, storage_of
+from .arrays import host_dtype
 from .facts import Access, Facts, Kind, LoopFact, Place, RegionFact, find_facts, values_under
-from .streaming import last_level_cache, reads_own_element_only
+from .streaming import fills_lines, streams_from
 
 
-def explain(written: Module, optimized: Module, call: CallClass, width: int, host: Machine) -> str:
-    """The explanation of a kernel at a width: ``written`` is its accounted module as it was
-    written, ``optimized`` the accounted module that is lowered."""
-    return _Explanation(written, optimized, call, width, host).text()
+def explain(
+    written: Module, optimized: Module, call: CallClass, options: Options, host: Machine
+) -> str:
+    """The explanation of a kernel: ``written`` is its accounted module as it was written,
+    ``optimized`` the accounted module that is lowered."""
+    return _Explanation(written, optimized, call, options, host).text()
 
 
 class _Explanation:
     def __init__(
-        self, written: Module, optimized: Module, call: CallClass, width: int, host: Machine
+        self, written: Module, optimized: Module, call: CallClass, options: Options, host: Machine
     ):
-        self.written, self.module, self.width, self.host = written, optimized, width, host
-        options = Options(width)
+        self.written, self.module, self.host = written, optimized, host
+        self.width = options.width
         self.program = compile_ast(lower(optimized, call).root, options)
         self.facts: Facts = find_facts(self.program)
         self.placed: Placed = with_places(optimized, call)
@@ -103,17 +106,19 @@ class _Explanation:
 
     def _writes(self) -> Iterator[str]:
         manifest = self.module.manifest
-        streams = reads_own_element_only(self.written)
-        size = last_level_cache() // 2**20
         for k, port in enumerate(manifest.outputs):
             slot = len(manifest.inputs) + k
             own = [a for a in self.facts.writes if a.slot == slot]
             main = [a for a in own if a.place is not Place.BORDER]
             yield f"{port.name}: {_counted(main or own)}"
-        if streams:
-            yield f"past the caches in runs that move {size} MiB or more in whole cache lines"
+        first = manifest.outputs[0].element
+        if self.width == 1:
+            yield "through the caches: without vectors no cache line is written whole"
+        elif fills_lines(host_dtype(first).itemsize * first.lanes):
+            size = streams_from() // 2**20
+            yield f"past the caches in runs that read and write {size} MiB or more"
         else:
-            yield "through the caches: the kernel reads other elements, which may be there still"
+            yield f"through the caches: elements of {first.lanes} words do not fill cache lines"
 
     def _loops(self) -> Iterator[str]:
         found: dict[tuple[Span | None, int], LoopFact] = {}

@@ -148,7 +148,7 @@ class NativeKernel:
     def explain(self) -> str:
         """How it runs on inputs of the domain's extent: see ``explain.py``."""
         call = CallClass(tuple(self._same_shape()))
-        return explain(self.module, self._optimized, call, self.options.width, host())
+        return explain(self.module, self._optimized, call, self.options, host())
 
     def _linear(self, call: CallClass) -> Uop:
         return compile_ast(lower(self._optimized, call).root, self.options)
