@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import time
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -27,6 +26,7 @@ from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
 from .runtime.stages import STAGES
+from .runtime.timing import Timings
 
 if TYPE_CHECKING:
     from .codegen import Options
@@ -58,18 +58,18 @@ class _Source:
         self._validated: Validated | None = None
         self._pack: Callable[[Sequence[Array]], Any] | None = None
         self._native: dict[int | None, NativeKernel] = {}
-        self._seconds = 0.0
+        self.timings = Timings()
 
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
             with COMPILING:
                 if self._validated is None:
-                    start = time.perf_counter()
-                    module = compile_kernel(self.function, id=self._id, budget=self._budget)
-                    validated = validate(module)
-                    self._pack = _packing(self.function)
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("front end"):
+                        source = SourceFunction(self.function)
+                        module = compile_kernel(source, id=self._id, budget=self._budget)
+                        validated = validate(module)
+                        self._pack = _packing(source)
                     self._validated = validated
         return self._validated
 
@@ -81,17 +81,13 @@ class _Source:
             with COMPILING:
                 native = self._native.get(width)
                 if native is None:
-                    start = time.perf_counter()
-                    from .runtime.native import NativeKernel  # brings the compiler: on demand
-
-                    native = NativeKernel(validated, _options(width))
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("import"):
+                        from .runtime.native import NativeKernel
+                    native = NativeKernel(
+                        validated, _options(width), keep=True, timings=self.timings
+                    )
                     self._native[width] = native
         return native
-
-    @property
-    def compile_seconds(self) -> float:
-        return self._seconds + sum(n.compile_seconds for n in self._native.values())
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
@@ -209,7 +205,14 @@ class Kernel:
     def compile_seconds(self) -> float:
         """Seconds spent on compiling so far, from the Python source to machine code, in every
         form the calls up to now have needed."""
-        return self._source.compile_seconds
+        return self._source.timings.total
+
+    @property
+    def timings(self) -> Timings:
+        """Where ``compile_seconds`` went: a mapping of stages to seconds (front end, import, cache,
+        lowering, LLVM, load), and in ``timings.cache`` what the disk cache did, in words. It goes
+        on counting."""
+        return self._source.timings
 
     @public
     def options(self, *, width: int | None = None) -> Kernel:
@@ -313,10 +316,9 @@ def _with_width(module: str, name: str, width: int | None) -> Kernel:
     return found.options(width=width)
 
 
-def _packing(function: types.FunctionType) -> Callable[[Sequence[Array]], Any]:
+def _packing(source: SourceFunction) -> Callable[[Sequence[Array]], Any]:
     """How a call's outputs are returned, by the function's return annotation: one array, a tuple,
     or the NamedTuple class it names."""
-    source = SourceFunction(function)
     returns = source.tree.returns
     assert returns is not None  # the frontend has accepted the signature
     target = annotation(source, returns)

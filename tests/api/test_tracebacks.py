@@ -119,5 +119,5 @@ def test_every_public_function_and_method_is_covered() -> None:
     kernel_functions = {n for n in functions if type(getattr(dy, n)) is type(dy.floor)}
     assert functions - kernel_functions == {"kernel", "unorm8", "read_image", "write_image"}
     methods = {n for n in vars(dy.Kernel) if not n.startswith("_")}
-    properties = {"module", "manifest", "id", "ir", "compile_seconds"}
+    properties = {"module", "manifest", "id", "ir", "compile_seconds", "timings"}
     assert methods == properties | {"show", "explain", "options"}

@@ -9,7 +9,10 @@ import pytest
 
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2, vec4
+from dynamis.codegen import Options, compile_ast
+from dynamis.kernel import validate
 from dynamis.lower import CallClass
+from dynamis.runtime.compiler import Compiler
 from dynamis.runtime.facts import Kind, Place, find_facts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -191,8 +194,9 @@ def test_every_read_and_loop_of_the_examples_has_its_line(name, width, monkeypat
 
 
 def test_facts_are_those_of_the_program_that_is_rendered():
-    native = stencil.options(width=8)._source.native(8)
-    facts = find_facts(native._linear(CallClass((True, False))))
+    compiler = Compiler(validate(stencil.module))
+    ast = compiler.ast(CallClass((True, False))).root
+    facts = find_facts(compile_ast(ast, Options(8)))
     assert [a.place for a in facts.writes] == [Place.BORDER, Place.INTERIOR]
     inside = [a for a in facts.reads if a.place is Place.INTERIOR]
     assert [a.kind for a in inside] == [Kind.UNIT] * 3

@@ -134,6 +134,10 @@ def run(
         ),
     ] = "cpu",
     width: Width = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Say where the time went, and what the cache did."),
+    ] = False,
 ) -> None:
     """Run a kernel of FILE on pictures or arrays, and write what it makes."""
     with _reported():
@@ -148,6 +152,7 @@ def run(
                 threads=threads,
                 backend=backend,
                 width=width,
+                verbose=verbose,
             )
         )
 
@@ -226,6 +231,19 @@ def explain(file: File, kernel: KernelName = None, width: Width = None) -> None:
     Elements at once, the class of each read, loops, arms that are skipped, checks that remain."""
     with _reported():
         commands.explain(file, kernel, width)
+
+
+@app.command(epilog="Examples: dynamis cache · dynamis cache --clear")
+def cache(
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove the compiled kernels; they are compiled anew.")
+    ] = False,
+) -> None:
+    """Say where compiled kernels are kept between runs, how many, and how large they are.
+
+    The folder is ~/.cache/dynamis, or what DYNAMIS_CACHE names; DYNAMIS_CACHE=off keeps nothing."""
+    with _reported():
+        commands.cache(clear)
 
 
 def _version(wanted: bool) -> None:

@@ -86,6 +86,7 @@ def bench(request: Bench) -> None:
     lines = [
         ("", f"{manifest.id} on {spell_extent(extent)}, {_counted(threads, 'thread')}"),
         ("first call", f"{duration(first.compiled)} compiling, {duration(first.ran)} running"),
+        ("compiling", _stages(kernel)),
         ("later calls", _spread(times)),
         ("elements", f"{_rate(total / median).strip()} elements a second"),
         ("arrays", f"{_rate(data)}B in and out, {_rate(data / median)}B a second"),
@@ -137,6 +138,13 @@ def _agreement(
 def _bits(words: Array) -> Array:
     """Words as integers, so that NaNs and zeros compare by their bits."""
     return np.ascontiguousarray(words).view(f"u{words.itemsize}")
+
+
+def _stages(kernel: Kernel) -> str:
+    """The stages of compiling that took any time, and what the disk cache did."""
+    timings = kernel.timings
+    parts = ", ".join(f"{stage} {duration(spent)}" for stage, spent in timings.items() if spent)
+    return f"{parts}; {timings.cache}" if timings.cache else parts
 
 
 def _spread(times: Sequence[float]) -> str:

@@ -34,9 +34,8 @@ from ..uop import (
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
+from .options import LINE
 
-LINE = 64
-"""Bytes of a cache line, and the most elements of one."""
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
 

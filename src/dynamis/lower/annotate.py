@@ -22,7 +22,8 @@ from ..kernel.types import Type
 from ..uop import Ops, Uop, replace, toposort
 from ..uop.storage import is_register, storage_of
 from . import arithmetic as word
-from .host import CallClass, Words, scalar_param
+from .call_class import CallClass
+from .host import Words, scalar_param
 from .kernel import _Frame, _Lowering
 
 PROBE = "check."

@@ -9,6 +9,7 @@ used where it lies; anything else is copied. Inputs are never written.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def as_array(what: str, given: object) -> Array:
 
     Raises ArgumentTypeError for an object that offers no array protocol, or whose protocol
     fails (a tensor on another device, a buffer of a format NumPy cannot name)."""
-    if isinstance(given, np.ma.MaskedArray):
+    if is_masked(given):
         raise ArgumentTypeError(
             f"{what} is a masked array, whose mask a kernel cannot see: pass array.filled(value)"
         )
@@ -81,6 +82,12 @@ def as_array(what: str, given: object) -> Array:
         raise ArgumentTypeError(
             f"{what} is {a_kind(given)}, which could not be read as an array: {error}"
         ) from None
+
+
+def is_masked(given: object) -> bool:
+    """Whether ``given`` is a masked array; without loading their module, as ``np.ma`` would."""
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    return isinstance(given, masked)
 
 
 def _from_protocol(what: str, given: object) -> Array:

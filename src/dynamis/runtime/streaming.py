@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..codegen.split import LINE
+from ..codegen.options import LINE
 from .arrays import Array
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")

@@ -7,9 +7,13 @@ enough for their carried words to stay in registers; each further vector is more
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..kernel import Module, op
 from ..kernel.module import all_instructions
-from ..render import Machine
+
+if TYPE_CHECKING:
+    from ..render import Machine
 
 _SHORT = 32
 """Instructions of a loop's body, calls aside, that leave room for a second pair of vectors."""
