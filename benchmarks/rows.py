@@ -46,6 +46,14 @@ class Data:
         return self.arrays[name]
 
 
+def zeros(shape: tuple[int, ...], dtype: type = F) -> Array:
+    """Memory for a result, from a multiple of 64 on: what streaming stores ask for."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 @dataclass(frozen=True)
 class Agreement:
     """How an answer compares with ours: a few words, and whether the peer did the same work."""

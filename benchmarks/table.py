@@ -170,7 +170,10 @@ def _size(measured: Measured) -> str:
 
 
 def _ratio(ours: Series | None, other: Series | None) -> str:
-    return f"{ours.median / other.median:.2f}" if ours and other else "—"
+    """Of the medians, and of the least times in brackets."""
+    if not ours or not other:
+        return "—"
+    return f"{ours.median / other.median:.2f} ({ours.least / other.least:.2f})"
 
 
 def _grid(

@@ -31,6 +31,7 @@ from ..rows import (
     TIME_STEP,
     Array,
     Data,
+    zeros,
 )
 from . import Form
 
@@ -70,14 +71,6 @@ def warm() -> None:
     """Nothing: the library is built."""
 
 
-def aligned(shape: tuple[int, ...], dtype: type = np.float32) -> Array:
-    """Zeros at an address that is a multiple of 64, as streaming stores need."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.zeros(size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(dtype).reshape(shape)
-
-
 def _form(function: Callable, out: Array, threads: int, *arguments: object) -> Form:
     """Calls a function of the library; arrays go in as their addresses."""
     LIBRARY.set_threads(threads)
@@ -93,20 +86,20 @@ def _form(function: Callable, out: Array, threads: int, *arguments: object) -> F
 
 def _copy(data: Data, threads: int) -> Form:
     image = data["image"]
-    out = aligned(image.shape)
+    out = zeros(image.shape)
     return _form(LIBRARY.copy, out, threads, image, out, Long(image.size // 8 * 8))
 
 
 def _grayscale(data: Data, threads: int) -> Form:
     image = data["image"]
-    out = aligned(image.shape)
+    out = zeros(image.shape)
     if image.size // 4 % 2:
         raise ValueError("the hand-written grayscale takes an even number of pixels")
     return _form(LIBRARY.grayscale, out, threads, image, out, Long(image.size // 4))
 
 
 def _fused(data: Data, threads: int) -> Form:
-    out = aligned((data.size,))
+    out = zeros((data.size,))
     last = Long(data.size), Float(FUSED_A), Float(FUSED_B)
     return _form(LIBRARY.fused, out, threads, data["x"], out, *last)
 
@@ -114,7 +107,7 @@ def _fused(data: Data, threads: int) -> Form:
 def _convolution(name: str, weights: Array | None) -> Callable[[Data, int], Form]:
     def form(data: Data, threads: int) -> Form:
         image = data["image"]
-        out = aligned(image.shape)
+        out = zeros(image.shape)
         height, width = image.shape
         last = [] if weights is None else [weights]
         function = getattr(LIBRARY, name)
@@ -124,19 +117,19 @@ def _convolution(name: str, weights: Array | None) -> Callable[[Data, int], Form
 
 
 def _mandelbrot(data: Data, threads: int) -> Form:
-    out = aligned((data.size, data.size), np.int32)
+    out = zeros((data.size, data.size), np.int32)
     last = Int(data.size), Int(ITERATIONS), *map(Float, PLANE)
     return _form(LIBRARY.mandelbrot, out, threads, out, *last)
 
 
 def _raymarch(data: Data, threads: int) -> Form:
-    out = aligned((data.size, data.size))
+    out = zeros((data.size, data.size))
     last = map(Float, (NEAR, FAR, *LIGHT, DELTA))
     return _form(LIBRARY.raymarch, out, threads, out, Int(data.size), Int(STEPS), *last)
 
 
 def _nbody(data: Data, threads: int) -> Form:
-    out = aligned((2, data.size, 3))
+    out = zeros((2, data.size, 3))
     coordinates = [data["position"][:, k].copy() for k in range(3)]
     arrays = *coordinates, data["velocity"], data["mass"], out[0], out[1]
     last = Int(data.size), Float(SOFTENING), Float(TIME_STEP)

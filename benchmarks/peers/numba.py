@@ -33,6 +33,7 @@ from ..rows import (
     Array,
     Data,
     F,
+    zeros,
 )
 from . import Form
 
@@ -304,7 +305,7 @@ def _forms(make: Callable[[SimpleNamespace, Data], Form]) -> dict[str, Factory]:
 
 def _from(name: str, array: str, *extra: Array) -> dict[str, Factory]:
     def make(kernels: SimpleNamespace, data: Data) -> Form:
-        out = np.zeros_like(data[array])
+        out = zeros(data[array].shape)
         return Form(lambda: getattr(kernels, name)(data[array], *extra, out), lambda: out)
 
     return _forms(make)
@@ -312,7 +313,7 @@ def _from(name: str, array: str, *extra: Array) -> dict[str, Factory]:
 
 def _drawn(name: str, dtype: type) -> dict[str, Factory]:
     def make(kernels: SimpleNamespace, data: Data) -> Form:
-        out = np.zeros((data.size, data.size), dtype)
+        out = zeros((data.size, data.size), dtype)
         return Form(lambda: getattr(kernels, name)(out), lambda: out)
 
     return _forms(make)
@@ -320,7 +321,7 @@ def _drawn(name: str, dtype: type) -> dict[str, Factory]:
 
 def _nbody(kernels: SimpleNamespace, data: Data) -> Form:
     coordinates = [data["position"][:, k].copy() for k in range(3)]
-    out = np.zeros((2, data.size, 3), F)
+    out = zeros((2, data.size, 3), F)
     arguments = *coordinates, data["velocity"], data["mass"], out
     return Form(lambda: kernels.nbody(*arguments), lambda: out)
 

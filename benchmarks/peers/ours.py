@@ -11,7 +11,7 @@ import dynamis as dy
 from dynamis import Rows, f32
 
 from .. import workloads
-from ..rows import CONVOLVE5, Data
+from ..rows import CONVOLVE5, Data, zeros
 from . import Form
 
 
@@ -40,7 +40,7 @@ def _on(kernel: dy.Kernel, *arrays: str, extra: tuple[np.ndarray, ...] = ()) -> 
 
     def form(data: Data, threads: int) -> Form:
         inputs = [data[name] for name in arrays]
-        out = np.zeros_like(inputs[0])
+        out = zeros(inputs[0].shape)
         return Form(lambda: kernel(*inputs, *extra, out=out, threads=threads), lambda: out)
 
     return form
@@ -50,7 +50,7 @@ def _drawn(kernel: dy.Kernel, dtype: type) -> Callable:
     """A kernel without inputs over a square."""
 
     def form(data: Data, threads: int) -> Form:
-        out = np.zeros((data.size, data.size), dtype)
+        out = zeros((data.size, data.size), dtype)
         return Form(lambda: kernel(out=out, threads=threads), lambda: out)
 
     return form
@@ -58,7 +58,7 @@ def _drawn(kernel: dy.Kernel, dtype: type) -> Callable:
 
 def _nbody(data: Data, threads: int) -> Form:
     inputs = [data[name] for name in ("position", "velocity", "mass")]
-    out = np.zeros((2, data.size, 3), np.float32)
+    out = zeros((2, data.size, 3))
     both = out[0], out[1]
     return Form(lambda: workloads.nbody(*inputs, out=both, threads=threads), lambda: out)
 

@@ -213,6 +213,15 @@ class Kernel:
             return self.ir
         return Listing(self._source.native(self._width).stage(stage))
 
+    @public
+    def explain(self) -> Listing:
+        """How the kernel runs natively, in words: elements at once, the class of each read and why
+        it is not better, loops, arms that are skipped, checks for failures that remain.
+
+        It is about calls whose inputs of the outputs' kind have their extent too. The text is
+        returned, as by ``show``."""
+        return Listing(self._source.native(self._width).explain())
+
     @property
     def compile_seconds(self) -> float:
         """Seconds spent on compiling so far, from the Python source to machine code, in every

@@ -57,7 +57,7 @@ def test_a_report_has_every_table_and_says_who_is_absent():
     for part in ("best peer", "answers agree", "Compiling", "Peak memory", "Absent"):
         assert part in text
     assert "JAX: not installed (no jax)" in text
-    assert "| NumPy 10.0 | 0.10 |" in text
+    assert "| NumPy 10.0 | 0.10 (0.10) |" in text
     assert "QUARTER" not in text
     assert "TOO BUSY" not in text
 

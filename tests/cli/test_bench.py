@@ -23,7 +23,9 @@ def test_every_fact_has_its_line(run):
     result = run("bench", "kernels.py", "photo.png", "-k", "invert", "--seconds", 0, "-t", 1)
     assert result.out.splitlines()[0] == "test.invert@1 on 3×2 elements, 1 thread"
     said = lines(result)
-    assert list(said) == ["first call", "later calls", "elements", "arrays", "agreement"]
+    facts = ["first call", "compiling", "later calls", "elements", "arrays", "agreement"]
+    assert list(said) == facts
+    assert said["compiling"].startswith("front end ")
     assert re.fullmatch(f"{TIME} compiling, {TIME} running", said["first call"])
     assert re.fullmatch(rf"{TIME}, the median of 5 \({TIME} … {TIME}\)", said["later calls"])
     assert re.fullmatch(rf"{RATE} ?elements a second", said["elements"])

@@ -224,6 +224,15 @@ def show(
         commands.show(file, stage, kernel, width)
 
 
+@app.command(epilog="Example: dynamis explain blur.py")
+def explain(file: File, kernel: KernelName = None, width: Width = None) -> None:
+    """Say how a kernel of FILE runs, and why not faster.
+
+    Elements at once, the class of each read, loops, arms that are skipped, checks that remain."""
+    with _reported():
+        commands.explain(file, kernel, width)
+
+
 @app.command(epilog="Examples: dynamis cache · dynamis cache --clear")
 def cache(
     clear: Annotated[

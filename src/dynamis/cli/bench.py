@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def bench(request: Bench) -> None:
     kernel = find_kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
     check_inputs(manifest, request.inputs)
-    keywords = parse_params(manifest, request.params)
+    keywords: dict[str, Any] = dict(parse_params(manifest, request.params))
     shape = wanted_shape(manifest, request.shape)
     inputs = [
         np.ascontiguousarray(read_input(port, path))
@@ -85,6 +86,7 @@ def bench(request: Bench) -> None:
     lines = [
         ("", f"{manifest.id} on {spell_extent(extent)}, {_counted(threads, 'thread')}"),
         ("first call", f"{duration(first.compiled)} compiling, {duration(first.ran)} running"),
+        ("compiling", _stages(kernel)),
         ("later calls", _spread(times)),
         ("elements", f"{_rate(total / median).strip()} elements a second"),
         ("arrays", f"{_rate(data)}B in and out, {_rate(data / median)}B a second"),
@@ -95,7 +97,7 @@ def bench(request: Bench) -> None:
 
 
 def _time(
-    kernel: Kernel, keywords: dict[str, object], out: object, threads: int, seconds: float
+    kernel: Kernel, keywords: dict[str, Any], out: object, threads: int, seconds: float
 ) -> list[float]:
     """Seconds of calls into the same outputs, for about ``seconds`` altogether."""
     times: list[float] = []
@@ -109,7 +111,7 @@ def _time(
 
 def _agreement(
     kernel: Kernel,
-    keywords: dict[str, object],
+    keywords: dict[str, Any],
     extent: tuple[int, ...],
     outputs: Sequence[Array],
 ) -> str:
@@ -136,6 +138,13 @@ def _agreement(
 def _bits(words: Array) -> Array:
     """Words as integers, so that NaNs and zeros compare by their bits."""
     return np.ascontiguousarray(words).view(f"u{words.itemsize}")
+
+
+def _stages(kernel: Kernel) -> str:
+    """The stages of compiling that took any time, and what the disk cache did."""
+    timings = kernel.timings
+    parts = ", ".join(f"{stage} {duration(spent)}" for stage, spent in timings.items() if spent)
+    return f"{parts}; {timings.cache}" if timings.cache else parts
 
 
 def _spread(times: Sequence[float]) -> str:

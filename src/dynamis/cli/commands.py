@@ -133,6 +133,11 @@ def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
     print(find_kernel(file, name, width).show(stage))
 
 
+def explain(file: Path, name: str | None, width: int | None) -> None:
+    """Print how a kernel runs."""
+    print(find_kernel(file, name, width).explain())
+
+
 def cache(clear: bool) -> None:
     """Print what the disk cache is and holds; ``clear`` empties it first."""
     found = disk_cache.open_cache() if flat() else disk_cache.Off(_NOT_FLAT)

@@ -183,6 +183,12 @@ class NativeKernel:
             compiler = self._maker.compiler
         return compiler.stage(name, CallClass(tuple(self._same_shape())), self.options)
 
+    def explain(self) -> str:
+        """How it runs on inputs of the domain's extent: see ``explain.py``."""
+        with COMPILING:
+            compiler = self._maker.compiler
+        return compiler.explain(CallClass(tuple(self._same_shape())), self.options)
+
     # --- compiling
 
     def _program(
