@@ -34,11 +34,22 @@ from ..uop import (
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
+from .options import LINE
 
-LINE = 64
-"""Bytes of a cache line, and the most elements of one."""
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
+
+UNIT_AXIS, STEP_AXIS, INTERIOR_AXIS = _AXIS + 1, _AXIS + 2, _AXIS + 3
+"""The axis ids of a unit's range and of its step ranges: all its columns or its border, and its
+interior."""
+
+
+def lowered_axis(axis: int) -> int | None:
+    """The axis id that lowering gave to a loop of the element's own, which may be the interior's
+    copy of it; None for a range that is made here."""
+    if axis < _AXIS:
+        return axis
+    return axis - 2 * _AXIS if axis >= 2 * _AXIS else None
 
 
 def runtime_scalar(name: str, low: int, high: int) -> Uop:

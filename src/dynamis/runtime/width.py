@@ -8,10 +8,15 @@ registers; each further vector is more text to compile.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..kernel import Module, op
+from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import all_instructions
 from ..kernel.types import Type
-from ..render import Machine
+
+if TYPE_CHECKING:
+    from ..render import Machine
 
 _SHORT = 32
 """Instructions of a loop's body, calls aside, that leave room for a second pair of vectors."""
@@ -42,3 +47,9 @@ def _is_short(loop: op.Loop) -> bool:
 def fitting_width(preferred: int, columns: int) -> int:
     """The widest of ``preferred`` and the common narrower widths that rows of ``columns`` fill."""
     return next(w for w in (preferred, *_NARROWER) if w <= min(preferred, columns) or w == 1)
+
+
+def columns_at(width: int, preferred: int) -> tuple[int, int]:
+    """The fewest and the most columns of the rows that ``fitting_width`` gives ``width``."""
+    wider = [w for w in (preferred, *_NARROWER) if width < w <= preferred]
+    return width, min(wider) - 1 if wider else MAX_ELEMENTS
