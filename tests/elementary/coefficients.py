@@ -93,6 +93,7 @@ FITS = {
         lambda z, p: (2 + z * p * gmpy2.const_log2()), _log_ratio,
     ),
     "circular._SIN": _sine(7, _QUARTER),
+    "circular._COS": _sine(8, _QUARTER),
     "circular._TAN_SIN": _sine(6, _EIGHTH),
     "circular._TAN_COS": _cosine(6, _EIGHTH),
 }  # fmt: skip

@@ -19,19 +19,21 @@ _HALF_PI = 1.5707963267948966, 6.123233995736766e-17
 _INVERSE_PI = 0.3183098861837907
 _HUGE_BITS = 0x51800000
 """The pattern of the f32 HUGE."""
+_WHOLE_BITS = 0x4330000000000000
+"""The pattern of 2**52: with k in the low bits, that of 2**52 + k."""
 assert HUGE == 2.0**36
 
 # fmt: off
 _SIN = (
-    -0.1666666666666665, 0.008333333333325933, -0.00019841269836468994, 2.755731805567987e-06,
-    -2.5051972921032034e-08, 1.6050972223790066e-10, -7.408054589746705e-13,
+    -0.16666666666666635, 0.008333333333325879, -0.00019841269836473778, 2.7557318056056775e-06,
+    -2.505197292174844e-08, 1.6050972497701584e-10, -7.408073085382635e-13,
 )
 """(sin r / r - 1)/r**2 in powers of r**2, for |r| <= pi/2."""
 _COS = (
-    -0.16666666666666646, 0.008333333333325916, -0.00019841269836468674, 2.7557318055736228e-06,
-    -2.5051972918966766e-08, 1.6050972225066223e-10, -7.408053719465648e-13,
+    -0.16666666666666666, 0.008333333333333297, -0.0001984126984125316, 2.7557319219163205e-06,
+    -2.5052107619833845e-08, 1.6058977390312776e-10, -7.643969979253688e-13, 2.7313004322650784e-15,
 )
-"""The same for cos, which is sin at another r."""
+"""The same for cos, which is sin at another r: it needs one more, to be right near cos 0."""
 _TAN_SIN = (
     -0.16666666666666666, 0.008333333333330948, -0.00019841269836758528, 2.7557316102528646e-06,
     -2.5051131840044124e-08, 1.5918128937554457e-10,
@@ -54,7 +56,7 @@ def sin(m: Arithmetic, x: Real) -> Real:
 
     def dear() -> tuple[Real, Word]:
         turns = half_turns(m, x)
-        angle = _angle(m, turns << 1, _PI[0], w)
+        angle = _angle(m, turns << 1, _PI, w)
         return m.where(w < 0.0, -angle, angle), (turns + (1 << 62)) >> 63
 
     r, count = m.branch(_is_huge(m, x), dear, usual)
@@ -71,7 +73,7 @@ def cos(m: Arithmetic, x: Real) -> Real:
 
     def dear() -> tuple[Real, Word]:
         turns = half_turns(m, x)
-        return _angle(m, (turns - (1 << 62)) << 1, _PI[0], w), turns >> 63
+        return _angle(m, (turns - (1 << 62)) << 1, _PI, w), turns >> 63
 
     r, count = m.branch(_is_huge(m, x), dear, usual)
     return m.narrow(_negated(m, _sine(m, r, _COS), count + 1))
@@ -87,7 +89,7 @@ def tan(m: Arithmetic, x: Real) -> Real:
 
     def dear() -> tuple[Real, Word]:
         turns = half_turns(m, x)
-        angle = _angle(m, turns << 2, _HALF_PI[0], w)
+        angle = _angle(m, turns << 2, _HALF_PI, w)
         return m.where(w < 0.0, -angle, angle), (turns + (1 << 61)) >> 62
 
     r, count = m.branch(_is_huge(m, x), dear, usual)
@@ -107,9 +109,13 @@ def _less(m: Arithmetic, w: Real, n: Real, period: tuple[float, float]) -> Real:
     return m.fma(n, -period[1], m.fma(n, -period[0], w))
 
 
-def _angle(m: Arithmetic, fraction: Word, period: float, w: Real) -> Real:
-    """A signed fraction of the period, in units of 2**-64, as an angle; NaN if w is not finite."""
-    return m.real(m.i64(fraction)) * (period * 2.0**-64) + (w - w)
+def _angle(m: Arithmetic, fraction: Word, period: tuple[float, float], w: Real) -> Real:
+    """A signed fraction of the period, in units of 2**-64, as an angle, rounded once; NaN if w is
+    not finite."""
+    high = m.real(m.i32(fraction >> 32))
+    low = m.float64((fraction & 0xFFFFFFFF) | _WHOLE_BITS) - 2.0**52
+    rest = m.fma(low, period[0] * 2.0**-64, high * (period[1] * 2.0**-32))
+    return m.fma(high, period[0] * 2.0**-32, rest) + (w - w)
 
 
 def _sine(m: Arithmetic, r: Real, coefficients: tuple[float, ...]) -> Real:
