@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from .arcs import acos, asin
+from .arctangent import atan, atan2
 from .arithmetic import Arithmetic, Real
 from .circular import cos, sin, tan
 from .exponential import exp, exp2
+from .hyperbolic import cosh, sinh, tanh
 from .logarithm import log, log2
 from .numbers import NUMBERS
+from .power import pow
 
 __all__ = ["DOUBLE", "SINGLE", "Arithmetic", "Function", "on_numbers"]
 
@@ -29,6 +33,14 @@ SINGLE: Mapping[str, Function] = {
     "sin": sin,
     "cos": cos,
     "tan": tan,
+    "asin": asin,
+    "acos": acos,
+    "atan": atan,
+    "atan2": atan2,
+    "sinh": sinh,
+    "cosh": cosh,
+    "tanh": tanh,
+    "pow": pow,
 }
 """By name, the functions of f32."""
 
