@@ -21,7 +21,7 @@ from dynamis.codegen import Options
 from dynamis.kernel import FaultKind, interpret, validate
 from dynamis.kernel.types import Type
 from dynamis.render import Machine
-from dynamis.runtime import native
+from dynamis.runtime import compiler
 from dynamis.runtime.native import NativeKernel
 from tests.kernel.strategies import NATIVE, random_module, random_run
 
@@ -215,8 +215,8 @@ def test_random_modules_agree(first: int) -> None:
 def test_random_modules_agree_however_vectors_and_masks_are_kept(
     mask_registers: bool, vector_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x86 = native.host().x86
-    monkeypatch.setattr(native, "host", lambda: Machine(x86, mask_registers, vector_bytes))
+    x86 = compiler.host().x86
+    monkeypatch.setattr(compiler, "host", lambda: Machine(x86, mask_registers, vector_bytes))
     for k in range(12):
         run_random(SEED + 500 + k, ((8,), (16,), (32,))[k % 3])
     want = spin.options(width=1)(np.arange(1, 90, dtype=np.int32))

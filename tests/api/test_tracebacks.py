@@ -118,4 +118,6 @@ def test_every_public_function_and_method_is_covered() -> None:
     kernel_functions = {n for n in functions if type(getattr(dy, n)) is type(dy.floor)}
     assert functions - kernel_functions == {"kernel", "unorm8", "read_image", "write_image"}
     methods = {n for n in vars(dy.Kernel) if not n.startswith("_")}
-    assert methods == {"module", "manifest", "id", "ir", "show", "compile_seconds", "options"}
+    assert methods == {
+        "module", "manifest", "id", "ir", "show", "compile_seconds", "timings", "options"
+    }  # fmt: skip

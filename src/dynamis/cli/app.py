@@ -129,6 +129,10 @@ def run(
         ),
     ] = "cpu",
     width: Width = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Say where the time went, and what the cache did."),
+    ] = False,
 ) -> None:
     """Run a kernel of FILE on pictures or arrays, and write what it makes."""
     with _reported():
@@ -143,6 +147,7 @@ def run(
                 threads=threads,
                 backend=backend,
                 width=width,
+                verbose=verbose,
             )
         )
 
@@ -174,6 +179,19 @@ def show(
     """Print one stage of a kernel's way from Python to machine code."""
     with _reported():
         commands.show(file, stage, kernel, width)
+
+
+@app.command(epilog="Examples: dynamis cache · dynamis cache --clear")
+def cache(
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove the compiled kernels; they are compiled anew.")
+    ] = False,
+) -> None:
+    """Say where compiled kernels are kept between runs, how many, and how large they are.
+
+    The folder is ~/.cache/dynamis, or what DYNAMIS_CACHE names; DYNAMIS_CACHE=off keeps nothing."""
+    with _reported():
+        commands.cache(clear)
 
 
 def _version(wanted: bool) -> None:

@@ -13,11 +13,15 @@ from ..api import BACKENDS, Kernel
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Module, Port, Shape
 from ..kernel.work import worst_work
+from ..runtime import disk_cache
 from ..runtime.arrays import Array
+from ..runtime.code_image import flat
+from ..runtime.disk_cache import LIMIT
 from ..runtime.dispatch import thread_count
 from ..runtime.errors import ArgumentError, did_you_mean
 from ..runtime.names import spell_port
 from ..runtime.stages import STAGES
+from ..runtime.timing import Timings
 from .fields import check_target, read_input, write_output
 from .load import choose, load_kernels
 from .report import Progress, duration, print_error
@@ -37,6 +41,10 @@ class Run:
     threads: int | None
     backend: str
     width: int | None
+    verbose: bool
+
+
+_NOT_FLAT = "this system's code cannot be kept"
 
 
 class Timer:
@@ -98,6 +106,8 @@ def run(request: Run) -> None:
         print(write_output(path, array))
     extent = arrays[0].shape[: manifest.outputs[0].shape.rank]
     print(_summary(extent, timer, threads if request.backend == "cpu" else None))
+    if request.verbose:
+        print(_details(kernel.timings, timer.ran))
 
 
 def check(file: Path, name: str | None) -> None:
@@ -120,6 +130,24 @@ def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
     """Print one stage of a kernel."""
     _one_of("--stage", "stage", stage, STAGES)
     print(_kernel(file, name, width).show(stage))
+
+
+def cache(clear: bool) -> None:
+    """Print what the disk cache is and holds; ``clear`` empties it first."""
+    found = disk_cache.open_cache() if flat() else disk_cache.Off(_NOT_FLAT)
+    if isinstance(found, disk_cache.Off):
+        print(f"off: {found.reason}")
+        return
+    if clear:
+        removed = found.clear()
+        print(f"{found.path}: {removed} file{'' if removed == 1 else 's'} removed")
+        return
+    entries = found.entries()
+    size = sum(entry.size for entry in entries)
+    print(f"{found.path}: {len(entries)} entries, {size / 1e6:.1f} MB of {LIMIT / 1e6:.0f} MB")
+    problem = found.probe()
+    if problem is not None:
+        print(f"nothing can be kept: {problem}")
 
 
 def _kernel(file: Path, name: str | None, width: int | None) -> Kernel:
@@ -196,6 +224,15 @@ def _described(module: Module) -> str:
     budget = module.manifest.budget
     note = "" if work <= budget else f" (stopped at the budget, {budget})"
     return f"{module.manifest}\n  worst     {work} loop iterations an element{note}"
+
+
+def _details(timings: Timings, ran: float) -> str:
+    """Where the time went, a stage a line, and what the disk cache did."""
+    lines = [f"  {stage:<10} {duration(spent)}" for stage, spent in timings.items()]
+    lines.append(f"  {'run':<10} {duration(ran)}")
+    if timings.cache:
+        lines.append(f"cache {timings.cache}")
+    return "\n".join(lines)
 
 
 def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:

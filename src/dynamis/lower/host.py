@@ -6,8 +6,6 @@ runtime scalars; those of an input that has the domain's extent are the domain's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
 from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Manifest, Shape
@@ -27,22 +25,12 @@ from ..uop import (
 from ..uop.abi import RECORD
 from . import arithmetic as word
 from .arithmetic import i32
+from .call_class import CallClass
 
 STORAGE = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: uint8}
 """How a word lies in a host array: a Bool is one byte, true when non-zero."""
 
 Words = tuple[Uop, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallClass:
-    """What a compiled program assumes about a call.
-
-    ``same_extent``: inputs whose extent is the domain's (their samples need no clamp).
-    ``wide``: some port holds 2**31 words or more, so indices are 64-bit."""
-
-    same_extent: tuple[bool, ...]
-    wide: bool = False
 
 
 def scalar_param(name: str, dtype: Val, low: int | None = None, high: int | None = None) -> Uop:

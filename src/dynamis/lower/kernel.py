@@ -41,8 +41,9 @@ from ..uop import (
 )
 from . import arithmetic as word
 from .arithmetic import i32
+from .call_class import CallClass
 from .effects import ZERO, Register, Site, unique
-from .host import CallClass, Host, Words, scalar_param
+from .host import Host, Words, scalar_param
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The class of an access is read off its index (``codegen/access.py`` gave it that
 
 from __future__ import annotations
 
-from ..uop import Uop, UopError
+from ..uop import Ops, Uop, UopError
 from ..uop.storage import is_register, storage_of
 from .analysis import Quad, byte_count, memory_type, quads, strided, without_constant
 from .elements import elements_from_lanes, lanes_from_elements
@@ -17,6 +17,9 @@ class Accesses(Values):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine)
         self.streaming = streaming
+        self.reloaded: dict[Uop, Parts] = {}
+        self.arms: list[set[Uop]] = []
+        """For each open region: the loads made in it."""
         self.quads = quads(self.rendered)
 
     def load(self, u: Uop) -> Parts:
@@ -29,6 +32,8 @@ class Accesses(Values):
         lanes, scalar = lanes_of(u), memory_type(place)
         if lanes == 0:
             return [self._load_one(scalar, self._address(place, place.src[1]))]
+        if self.arms:
+            self.arms[-1].add(u)
         per = self.part_lanes(u.dtype, lanes)
         form = strided(place.src[1])
         if form is not None and form[1] == 1:
@@ -39,6 +44,23 @@ class Accesses(Values):
             ]
         words = [self._load_one(scalar, a) for a in self._lane_addresses(place, lanes)]
         return [self.gathered(scalar, words[k : k + per]) for k in range(0, lanes, per)]
+
+    def again(self, u: Uop) -> Parts | None:
+        """A region is seldom entered: what it reads of memory is loaded again there, so that no
+        register holds it until then. Nothing that a run reads changes in it."""
+        if not self.arms or u.op is not Ops.LOAD or u in self.quads or is_register(storage_of(u)):
+            return None
+        form = strided(u.src[0].src[1])
+        if form is None or form[1] != 1 or any(u in loads for loads in self.arms):
+            return None
+        if u not in self.reloaded:
+            self.reloaded[u] = self.load(u)
+            self.arms[-1].discard(u)
+        return self.reloaded[u]
+
+    def start(self, label: str) -> None:
+        super().start(label)
+        self.reloaded.clear()
 
     def store(self, u: Uop) -> None:
         place, value = u.src[:2]
@@ -54,8 +76,7 @@ class Accesses(Values):
         form = strided(place.src[1])
         if form is not None and form[1] == 1:
             places = self._steps(place, self._address(place, form[0]), per, lanes)
-            for at, part in zip(places, parts, strict=True):
-                self._store_vector(ty, part, at, byte_count(scalar), per)
+            self._store_vectors(ty, parts, places, byte_count(scalar) * per)
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {parts[k // per]}, i32 {k % per}")
@@ -79,10 +100,25 @@ class Accesses(Values):
             self.out.line(f"br label %{after}")
             self.start(after)
 
-    def _store_vector(self, ty: str, word: str, at: str, size: int, lanes: int) -> None:
-        """Store ``lanes`` words of ``size`` bytes."""
-        how = f"align {size * lanes}, !nontemporal !0" if self.streaming else f"align {size}"
-        self.out.line(f"store {ty} {word}, ptr {at}, {how}")
+    def _store_vectors(self, ty: str, words: Parts, places: Parts, size: int) -> None:
+        """Store vectors of ``size`` bytes side by side; where they go past the caches, by streaming
+        stores if they are aligned, which only the run can say."""
+        stores = [f"store {ty} {word}, ptr {at}" for word, at in zip(words, places, strict=True)]
+        if not self.streaming:
+            for text in stores:
+                self.out.line(f"{text}, align {size // int(ty[1:].split()[0])}")
+            return
+        here, past, after = self.label("cached"), self.label("past"), self.label("stored")
+        number = self.out.value(f"ptrtoint ptr {places[0]} to i64")
+        rest = self.out.value(f"and i64 {number}, {size - 1}")
+        aligned = self.out.value(f"icmp eq i64 {rest}, 0")
+        self.out.line(f"br i1 {aligned}, label %{past}, label %{here}")
+        for label, how in ((past, f"align {size}, !nontemporal !0"), (here, "align 1")):
+            self.start(label)
+            for text in stores:
+                self.out.line(f"{text}, {how}")
+            self.out.line(f"br label %{after}")
+        self.start(after)
 
     def load_quad(self, quad: Quad) -> None:
         if quad.members[0] in self.names:
@@ -108,10 +144,12 @@ class Accesses(Values):
         per = self.part_lanes(quad.first.src[1].dtype, lanes)
         words = [self.use(member.src[1], lanes, per) for member in quad.members]
         addresses = self._lane_addresses(place, lanes)
-        for k, part in enumerate(zip(*words, strict=True)):
-            elements = elements_from_lanes(self.out, scalar, part, per)
-            for address, one in zip(addresses[k * per :], elements, strict=False):
-                self._store_vector(f"<4 x {scalar}>", one, address, 4, 4)
+        elements = [
+            element
+            for part in zip(*words, strict=True)
+            for element in elements_from_lanes(self.out, scalar, part, per)
+        ]
+        self._store_vectors(f"<4 x {scalar}>", elements, addresses, 16)
 
     # --- addresses
 

@@ -41,8 +41,9 @@ def parameters(program: Uop) -> list[Uop]:
 
 
 def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> str:
-    """The module text of a LINEAR; ``streaming``: its vector stores go past the caches, to places
-    that are aligned. Raises UopError for what has no LLVM rendering."""
+    """The module text of a LINEAR; ``streaming``: its vector stores go past the caches.
+
+    Raises UopError for what has no LLVM rendering."""
     body = _Body(program, machine, streaming).render()
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
@@ -259,10 +260,12 @@ class _Body(Accesses):
         self.guards[u] = (n, self.block)
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}")
         self.start(f"arm{n}")
+        self.arms.append(set())
 
     def _join(self, u: Uop) -> None:
         """Leave a region: what it made is zero, and not chosen, where it was not entered."""
         n, before = self.guards.pop(u)
+        self.arms.pop()
         made = [e for e in self.escaping.get(u, ()) if e in self.names]
         words = {e: self.wide[e].parts if e in self.wide else self.names[e] for e in made}
         arm = self.block

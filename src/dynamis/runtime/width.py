@@ -7,11 +7,14 @@ enough for their carried words to stay in registers; each further vector is more
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..kernel import Module, op
-from ..kernel.module import Block, all_instructions
-from ..render import Machine
+from ..kernel.limits import MAX_ELEMENTS
+from ..kernel.module import all_instructions
+
+if TYPE_CHECKING:
+    from ..render import Machine
 
 _SHORT = 32
 """Instructions of a loop's body, calls aside, that leave room for a second pair of vectors."""
@@ -23,10 +26,9 @@ _NARROWER = (8, 1)
 
 def preferred_width(module: Module, machine: Machine) -> int:
     """The width at which a module's code is expected to run fastest."""
-    functions = module.all_functions()
     loops = [
         i.op
-        for f in functions
+        for f in module.all_functions()
         for i in f.instructions()
         if isinstance(i.op, op.Loop) and i.op.until is not None
     ]
@@ -39,11 +41,16 @@ def preferred_width(module: Module, machine: Machine) -> int:
 
 
 def _is_short(loop: op.Loop) -> bool:
-    body: Sequence[Block] = loop.blocks()
-    inner = [i.op for block in body for i in all_instructions(block.body)]
+    inner = [i.op for block in loop.blocks() for i in all_instructions(block.body)]
     return len(inner) <= _SHORT and not any(isinstance(o, (op.Call, op.Loop)) for o in inner)
 
 
 def fitting_width(preferred: int, columns: int) -> int:
     """The widest of ``preferred`` and the common narrower widths that rows of ``columns`` fill."""
     return next(w for w in (preferred, *_NARROWER) if w <= min(preferred, columns) or w == 1)
+
+
+def columns_at(width: int, preferred: int) -> tuple[int, int]:
+    """The fewest and the most columns of the rows that ``fitting_width`` gives ``width``."""
+    wider = [w for w in (preferred, *_NARROWER) if width < w <= preferred]
+    return width, min(wider) - 1 if wider else MAX_ELEMENTS
