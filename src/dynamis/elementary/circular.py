@@ -1,27 +1,24 @@
 """sin, cos and tan of an f32, correctly rounded.
 
 The argument is taken to r, within a quarter turn of a zero of the function (an eighth for tan),
-and to the number of zeros passed, whose lowest bit gives the sign. Below ``HUGE`` the reduction is
-two fma: n times the leading half of pi is taken from x exactly, for the difference is a multiple of
+and to the number of zeros passed, whose lowest bit gives the sign. Below 2**36 the reduction is two
+fma: n times the leading half of pi is taken from x exactly, for the difference is a multiple of
 2**-52 below 2, and r is then rounded once. Above, ``turn.py`` finds x/pi modulo 2 in integers, in
-an arm that compiled code jumps over. The polynomials have f64 errors near 2**-53, and coefficients
-chosen so that no f32 input is rounded wrongly; the walk over all f32 shows it.
+an arm that compiled code jumps over. The value in f64 is good to about 2**-50, and the coefficients
+are chosen so that no f32 input is rounded wrongly; the walk over all f32 shows it.
 """
 
 from __future__ import annotations
 
 from .arithmetic import SHIFT, Arithmetic, Real, Truth, Word, horner
-from .turn import HUGE, half_turns
+from .turn import HUGE_BITS, half_turns
 
 _PI = 3.141592653589793, 1.2246467991473532e-16
 """pi as a sum."""
 _HALF_PI = 1.5707963267948966, 6.123233995736766e-17
 _INVERSE_PI = 0.3183098861837907
-_HUGE_BITS = 0x51800000
-"""The pattern of the f32 HUGE."""
 _WHOLE_BITS = 0x4330000000000000
 """The pattern of 2**52: with k in the low bits, that of 2**52 + k."""
-assert HUGE == 2.0**36
 
 # fmt: off
 _SIN = (
@@ -100,8 +97,8 @@ def tan(m: Arithmetic, x: Real) -> Real:
 
 
 def _is_huge(m: Arithmetic, x: Real) -> Truth:
-    """Whether |x| >= HUGE, or NaN."""
-    return m.i32(m.bits32(x) & 0x7FFFFFFF) >= _HUGE_BITS
+    """Whether |x| >= 2**36, or NaN."""
+    return m.i32(m.bits32(x) & 0x7FFFFFFF) >= HUGE_BITS
 
 
 def _less(m: Arithmetic, w: Real, n: Real, period: tuple[float, float]) -> Real:
