@@ -9,11 +9,12 @@ and regions nest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..dtype import AddrSpace, Number, Val
+from ..dtype import AddrSpace, Number, Val, bool_
 from ..errors import DynamisError
 from ..uop import Ops, Uop, evaluate
 
@@ -65,6 +66,12 @@ def interpret_program(
     _Run(program.src, memory, scalars).run(most_steps)
 
 
+def _zero(u: Uop) -> Value:
+    """What a node of a region that was not entered counts as; nobody chooses it."""
+    zero: Number = False if u.dtype is bool_ else 0.0 if u.dtype.is_float else 0
+    return (zero,) * math.prod(u.max_shape) if u.max_shape else zero
+
+
 @dataclass(slots=True)
 class _Run:
     """One run: where it is, what is known so far."""
@@ -105,12 +112,21 @@ class _Run:
                     return self._leave(u)
             case Ops.IF:
                 if not any(_lanes(self._value(u.src[0]))):
-                    return self._closing(u) + 1
+                    closing = self._closing(u)
+                    for skipped in filter(self._computes, self.nodes[at + 1 : closing]):
+                        self.values[skipped] = _zero(skipped)
+                    return closing + 1
             case Ops.STORE:
                 self._store(u)
-            case _ if u.op not in _PASSED and not self._is_address(u) and u.op is not Ops.ENDIF:
+            case _ if self._computes(u):
                 self.values[u] = self._compute(u)
         return at + 1
+
+    def _computes(self, u: Uop) -> bool:
+        """Whether running a node gives a value and does nothing else."""
+        if u.op in _PASSED or u.op in (Ops.ENDIF, Ops.IF, Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
+            return False
+        return not self._is_address(u)
 
     # -- loops and regions
 
