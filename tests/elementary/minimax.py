@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import gmpy2
 from gmpy2 import mpfr
 
-from dynamis.elementary import arcs, arctangent, hyperbolic, power
+from dynamis.elementary import arcs, arctangent, circular, exponential, hyperbolic, logarithm, power
 from tests.elementary.polynomials import chebyshev_points, value
 
 PRECISION = 400
@@ -79,11 +79,18 @@ def _relative(function: Function) -> Function:
 
 _ATAN, _ASIN, _SINH = (_of_square(f, True) for f in (gmpy2.atan, gmpy2.asin, gmpy2.sinh))
 _COSH = _of_square(gmpy2.cosh, False)
+_SIN, _COS = _of_square(gmpy2.sin, True), _of_square(gmpy2.cos, False)
+_QUARTER, _EIGHTH = "2.467402", "0.616851"  # squares of pi/2 and pi/4, and what rounding adds
 
 
 def _log2(u: mpfr) -> mpfr:
     s = gmpy2.sqrt(u)
     return 2 * gmpy2.atanh(s) / gmpy2.log(mpfr(2)) / s
+
+
+def _log(u: mpfr) -> mpfr:
+    s = gmpy2.sqrt(u)
+    return 2 * gmpy2.atanh(s) / s
 
 
 def _root_of_exp2(r: mpfr) -> mpfr:
@@ -92,6 +99,20 @@ def _root_of_exp2(r: mpfr) -> mpfr:
 
 _TINY = "1e-80"  # beside a removable pole
 POLYNOMIALS = {
+    "exp": Polynomial(
+        gmpy2.exp, lambda r: 1 / gmpy2.exp(r), "-0.34658", "0.34658", exponential._EXP, 50.5
+    ),
+    "exp2 itself": Polynomial(
+        gmpy2.exp2, lambda r: 1 / gmpy2.exp2(r), "-0.5", "0.5", exponential._EXP2, 50.5
+    ),
+    "log": Polynomial(_log, lambda u: 1 / _log(u), _TINY, "0.02944", logarithm._LOG, 50.3),
+    "log2 itself": Polynomial(
+        _log2, lambda u: 1 / _log2(u), _TINY, "0.02944", logarithm._LOG2, 50.3
+    ),
+    "sin": Polynomial(_SIN, _relative(_SIN), _TINY, _QUARTER, circular._SIN, 49.5),
+    "cos": Polynomial(_SIN, _relative(_SIN), _TINY, _QUARTER, circular._COS, 51),
+    "tan, sin": Polynomial(_SIN, _relative(_SIN), _TINY, _EIGHTH, circular._TAN_SIN, 55),
+    "tan, cos": Polynomial(_COS, _relative(_COS), _TINY, _EIGHTH, circular._TAN_COS, 51.5),
     "asin": Polynomial(_ASIN, _relative(_ASIN), _TINY, "0.25", arcs._ASIN, 51),
     "acos": Polynomial(_ASIN, _relative(_ASIN), _TINY, "0.25", arcs._ACOS, 46.7),
     "atan": Polynomial(_ATAN, _relative(_ATAN), _TINY, "0.1717", arctangent._ATAN, 49.7),

@@ -1,10 +1,10 @@
 """exp and exp2 of an f32, correctly rounded.
 
 x is split into k + r with a whole k, |r| at most a half (times ln 2 for exp), exactly for exp2 and
-to 2**-107 for exp; the value is 2**k * p(r). The polynomial has an error near 2**-53, so its f64 is
-rarely on the wrong side of the middle of two f32, and its coefficients are chosen so that it never
-is: the walk over all f32 shows it. Scaling by 2**k in f64 and rounding to f32 once gives subnormal
-results and infinity without a case of their own.
+to 2**-107 for exp; the value is 2**k * p(r). The polynomial is good to 2**-50, so its f64 is seldom
+on the wrong side of the middle of two f32: for exp never, for exp2 twice, as the walk over all f32
+shows. Scaling by 2**k in f64 and rounding to f32 once gives subnormal results and infinity without
+a case of their own.
 """
 
 from __future__ import annotations

@@ -12,16 +12,16 @@ from itertools import pairwise
 
 from .arithmetic import Arithmetic, Real, Word
 
-HUGE = 2.0**36
-"""From here on ``half_turns`` is needed, and to the end of f32 it is right."""
+HUGE_BITS = 0x51800000
+"""The pattern of the f32 2**36: from there to the end of f32 ``half_turns`` is used."""
 _WORDS = (0x28BE60DB, 0x9391054A, 0x7F09D5F4, 0x7D4D3770, 0x36D8A566, 0x4F10E410, 0x7F9458EA)
 """1/pi, 32 bits a word; the first bit has weight 1."""
 _PAIRS = tuple(a << 32 | b for a, b in pairwise(_WORDS))
 
 
 def half_turns(m: Arithmetic, x: Real) -> Word:
-    """|x|/pi modulo 2 as a u64 in units of 2**-63, for an f32 of at least HUGE; of any other x,
-    some word."""
+    """|x|/pi modulo 2 as a u64 in units of 2**-63, for an f32 of at least 2**36; of any other
+    x, some word."""
     bits = m.bits32(x) & 0x7FFFFFFF
     shift = (bits >> 23) - 150
     significand = m.u64((bits & 0x7FFFFF) | 0x800000)
