@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ..errors import DynamisError
 
+LINE = 64
+"""Bytes of a cache line, and the most elements of one."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -16,7 +18,7 @@ class OptionError(DynamisError, ValueError):
 @dataclass(frozen=True, slots=True)
 class Options:
     """``width``: elements that run side by side, one of ``WIDTHS``. ``streaming``: results go past
-    the caches; outputs then start on a cache line and rows hold whole steps. Raises OptionError."""
+    the caches. Raises OptionError."""
 
     width: int
     streaming: bool = False

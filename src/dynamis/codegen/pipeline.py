@@ -32,7 +32,7 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     verify = bool(os.environ.get("DYNAMIS_VERIFY"))
     if verify:
         type_verify(root, spec_kernel)
-    root, lane = split_domain(root, options.width)
+    root, lane = split_domain(root, options.width, streaming=options.streaming)
     root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
         root = vectorize(simplify(order_networks(root)), lane)

@@ -54,8 +54,7 @@ class Accesses(Values):
         form = strided(place.src[1])
         if form is not None and form[1] == 1:
             places = self._steps(place, self._address(place, form[0]), per, lanes)
-            for at, part in zip(places, parts, strict=True):
-                self._store_vector(ty, part, at, byte_count(scalar), per)
+            self._store_vectors(ty, parts, places, byte_count(scalar) * per)
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {parts[k // per]}, i32 {k % per}")
@@ -79,10 +78,25 @@ class Accesses(Values):
             self.out.line(f"br label %{after}")
             self.start(after)
 
-    def _store_vector(self, ty: str, word: str, at: str, size: int, lanes: int) -> None:
-        """Store ``lanes`` words of ``size`` bytes."""
-        how = f"align {size * lanes}, !nontemporal !0" if self.streaming else f"align {size}"
-        self.out.line(f"store {ty} {word}, ptr {at}, {how}")
+    def _store_vectors(self, ty: str, words: Parts, places: Parts, size: int) -> None:
+        """Store vectors of ``size`` bytes side by side; where they go past the caches, by streaming
+        stores if they are aligned, which only the run can say."""
+        stores = [f"store {ty} {word}, ptr {at}" for word, at in zip(words, places, strict=True)]
+        if not self.streaming:
+            for text in stores:
+                self.out.line(f"{text}, align {size // int(ty[1:].split()[0])}")
+            return
+        here, past, after = self.label("cached"), self.label("past"), self.label("stored")
+        number = self.out.value(f"ptrtoint ptr {places[0]} to i64")
+        rest = self.out.value(f"and i64 {number}, {size - 1}")
+        aligned = self.out.value(f"icmp eq i64 {rest}, 0")
+        self.out.line(f"br i1 {aligned}, label %{past}, label %{here}")
+        for label, how in ((past, f"align {size}, !nontemporal !0"), (here, "align 1")):
+            self.start(label)
+            for text in stores:
+                self.out.line(f"{text}, {how}")
+            self.out.line(f"br label %{after}")
+        self.start(after)
 
     def load_quad(self, quad: Quad) -> None:
         if quad.members[0] in self.names:
@@ -108,10 +122,12 @@ class Accesses(Values):
         per = self.part_lanes(quad.first.src[1].dtype, lanes)
         words = [self.use(member.src[1], lanes, per) for member in quad.members]
         addresses = self._lane_addresses(place, lanes)
-        for k, part in enumerate(zip(*words, strict=True)):
-            elements = elements_from_lanes(self.out, scalar, part, per)
-            for address, one in zip(addresses[k * per :], elements, strict=False):
-                self._store_vector(f"<4 x {scalar}>", one, address, 4, 4)
+        elements = [
+            element
+            for part in zip(*words, strict=True)
+            for element in elements_from_lanes(self.out, scalar, part, per)
+        ]
+        self._store_vectors(f"<4 x {scalar}>", elements, addresses, 16)
 
     # --- addresses
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -21,12 +22,13 @@ from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
 from ..lower import CallClass, require_supported
 from ..render import RECORD_WORDS
+from .arrays import host_dtype
 from .code_image import Native
 from .locks import COMPILING
 from .maker import Maker
 from .program import FaultSite, Program
 from .stages import STAGES
-from .streaming import reads_own_element_only, streams
+from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
 from .timing import Timings
 from .width import fitting_width
@@ -80,7 +82,8 @@ class NativeKernel:
         self._validated, self._options = validated, options
         self._module: Module | None = None
         self._maker = Maker(validated, self.timings, keep=keep)
-        self._streams = reads_own_element_only(validated.module)
+        first = self.manifest.outputs[0].element
+        self._element = first.lanes * host_dtype(first).itemsize
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
 
     # What is made on demand is made under the lock, for another thread may fork meanwhile.
@@ -120,11 +123,12 @@ class NativeKernel:
         columns = extent[-1]
         preferred = self._options or self.options
         width = fitting_width(preferred.width, columns)
-        streaming = self._streams and streams(inputs, outputs, columns, width)
-        options = Options(width, streaming)
+        streaming = width > 1 and streams(inputs, outputs, self._element)
+        options = replace(preferred, width=width, streaming=streaming)
         program, native = self._program(call, options, search=False)
         plan = _plan(program, extent, threads, options.width)
         scalars = self._scalars(inputs, params, extent, plan)
+        scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
