@@ -124,8 +124,12 @@ class Values:
             return (self.cut(scalar, splat[:1], own, per) if own > per else splat[:1]) * (
                 lanes // per
             )
-        parts = self.here(u, self.names[u])
+        parts = self.here(u, self.again(u) or self.names[u])
         return self.cut(scalar, parts, lanes // len(parts), per)
+
+    def again(self, u: Uop) -> Parts | None:
+        """The parts of ``u`` made anew where that is better than keeping them; else None."""
+        return None
 
     def alu(self, u: Uop) -> Parts:
         """An arithmetic node, one part after the other."""

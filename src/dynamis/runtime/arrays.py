@@ -20,7 +20,7 @@ from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Port, Shape
 from ..kernel.types import Type
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import spell_extent, spell_port, spell_type
+from .names import PortName, spell_extent, spell_type
 
 Array = npt.NDArray[Any]
 
@@ -47,7 +47,7 @@ def host_shape(port: Port, extent: tuple[int, ...]) -> tuple[int, ...]:
     return (*extent, port.element.lanes) if port.element.is_vector else extent
 
 
-def check_extent(what: str, shape: Shape, extent: tuple[int, ...]) -> None:
+def check_extent(what: object, shape: Shape, extent: tuple[int, ...]) -> None:
     """Refuse an extent that elements or coordinates could not number, naming the limit."""
     if shape is Shape.GRID and max(extent) > MAX_GRID_AXIS:
         raise ArgumentValueError(
@@ -61,7 +61,7 @@ def check_extent(what: str, shape: Shape, extent: tuple[int, ...]) -> None:
         )
 
 
-def as_array(what: str, given: object) -> Array:
+def as_array(what: object, given: object) -> Array:
     """``given`` as a NumPy array, without a copy where its protocol allows; never a subclass.
 
     Raises ArgumentTypeError for an object that offers no array protocol, or whose protocol
@@ -90,7 +90,7 @@ def is_masked(given: object) -> bool:
     return isinstance(given, masked)
 
 
-def _from_protocol(what: str, given: object) -> Array:
+def _from_protocol(what: object, given: object) -> Array:
     buffer = _buffer(given)
     if buffer is not None:
         return np.asarray(buffer)
@@ -114,7 +114,7 @@ def _buffer(given: object) -> memoryview | None:
 
 def input_extent(port: Port, array: Array) -> tuple[int, ...]:
     """The extent of an input's array, after its dtype, rank and size are found to fit the port."""
-    what = f"input {port.name!r} ({spell_port(port)})"
+    what = PortName("input", port)
     _check_dtype(what, port.element, array.dtype)
     rank, lanes = port.shape.rank, port.element.lanes
     expected = "(n,)" if rank == 1 else "(height, width)"
@@ -135,7 +135,10 @@ def native_input(port: Port, array: Array) -> Array:
     """The array in the form machine code reads; a view of ``array`` where that form allows."""
     if port.element == Type.BOOL:
         return _truth(array)
-    return np.require(array, host_dtype(port.element), ["C_CONTIGUOUS", "ALIGNED"])
+    dtype, flags = host_dtype(port.element), array.flags
+    if array.dtype is dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _truth(array: Array) -> Array:
@@ -158,8 +161,10 @@ def unorm8(array: object) -> npt.NDArray[np.float32]:
     return np.divide(octets, np.float32(255), dtype=np.float32)
 
 
-def _check_dtype(what: str, element: Type, dtype: np.dtype[Any]) -> None:
+def _check_dtype(what: object, element: Type, dtype: np.dtype[Any]) -> None:
     component = element.component
+    if dtype is _HOST_DTYPES[component]:  # the plain case, told at once
+        return
     if dtype.newbyteorder("=").str[1:] in _WIDENS[component] and dtype.fields is None:
         return
     target = host_dtype(element).name

@@ -18,6 +18,7 @@ _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p,
 _STEP = 0.05
 """Seconds between looks at progress and signals."""
 _NEVER = 2**64 - 1
+_DONE = CONTROL.index("done")
 
 Progress = Callable[[int, int], None]
 Control = ctypes.Array[ctypes.c_uint64]
@@ -43,7 +44,7 @@ def run_blocks(
         call(*places)
     else:
 
-        def task(_: object = (args, keep)) -> None:
+        def task(_: object = (args, control, keep)) -> None:
             call(*places)
 
         _run(task, min(threads, blocks), control, blocks, progress, here=here)
@@ -64,7 +65,7 @@ def run_one(
     stop = ctypes.addressof(control) + 8 * CONTROL.index("stop")
     call = _ONE(entry)
 
-    def task(_: object = keep) -> None:
+    def task(_: object = (args, control, record, keep)) -> None:
         call(ctypes.addressof(args), block, ctypes.addressof(record), stop)
 
     _run(task, 1, control, 1, None, here=False)
@@ -79,11 +80,12 @@ def _run(
     *,
     here: bool,
 ) -> None:
-    """Run ``task`` ``count`` times at once, and wait for all of them whatever happens meanwhile.
+    """Run ``task`` ``count`` times at once, and wait until every block is done or all have ended.
 
     ``here``: one of them on the calling thread, the others on threads of the pool, as all are
     else. ``task`` holds what it works on: a thread that is given it and not waited for, because
-    the caller was interrupted in between, still has that, and finds the stop word set."""
+    others did every block before it woke or the caller was interrupted, still has that, and finds
+    nothing left to do or the stop word set."""
     ends = Ends()
     given, wanted = 0, count - here
     interrupted: BaseException | None = None
@@ -95,10 +97,10 @@ def _run(
             elif interrupted is None and here:
                 here = False
                 task()
-            elif len(ends.noted) < given:
+            elif len(ends.noted) < given and control[_DONE] < blocks:
                 ends.wait(_STEP)
                 if progress is not None and interrupted is None:
-                    progress(int(control[CONTROL.index("done")]), blocks)
+                    progress(int(control[_DONE]), blocks)
             else:
                 break
         except BaseException as error:  # Ctrl-C, or an error of the caller's progress function

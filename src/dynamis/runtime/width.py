@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..kernel import Module, op
+from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import all_instructions
 
 if TYPE_CHECKING:
@@ -47,3 +48,9 @@ def _is_short(loop: op.Loop) -> bool:
 def fitting_width(preferred: int, columns: int) -> int:
     """The widest of ``preferred`` and the common narrower widths that rows of ``columns`` fill."""
     return next(w for w in (preferred, *_NARROWER) if w <= min(preferred, columns) or w == 1)
+
+
+def columns_at(width: int, preferred: int) -> tuple[int, int]:
+    """The fewest and the most columns of the rows that ``fitting_width`` gives ``width``."""
+    wider = [w for w in (preferred, *_NARROWER) if width < w <= preferred]
+    return width, min(wider) - 1 if wider else MAX_ELEMENTS
