@@ -42,6 +42,7 @@ from .frontend.surface import (
     exp,
     exp2,
     f32,
+    f64,
     floor,
     fma,
     fract,
@@ -95,6 +96,7 @@ __all__ = [
     "Kernel",
     # value types and ports
     "f32",
+    "f64",
     "i32",
     "vec2",
     "vec3",

@@ -36,6 +36,97 @@ def body(name: str, lines: str, message: str, hint: str) -> Wrong:
 
 
 CASES = [
+    # f64
+    Wrong(
+        "f32 beside f64",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[f64]:\n    return «a.sample() * x»\n",
+        "* cannot combine f64 and f32",
+        "f64(x)",
+    ),
+    Wrong(
+        "i32 beside f64",
+        "def kernel(a: Rows[f64], n: i32 = 1) -> Rows[f64]:\n    return «n - a.sample()»\n",
+        "- cannot combine i32 and f64",
+        "f64(n)",
+    ),
+    Wrong(
+        "f64 beside a vector",
+        "def kernel(a: Grid[f64]) -> Grid[vec2]:\n    return «dy.coord() * a.sample()»\n",
+        "* cannot combine vec2 and f64",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "f64 compared with f32",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[bool]:\n    return «x < a.sample()»\n",
+        "< cannot compare f32 and f64",
+        "f64(x)",
+    ),
+    Wrong(
+        "min of f64 and f32",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[f64]:\n    return min(a.sample(), «x»)\n",
+        "min does not take (f64, f32)",
+        "f64(x)",
+    ),
+    Wrong(
+        "fma of an f64 and an i32",
+        "def kernel(a: Rows[f64], n: i32 = 1) -> Rows[f64]:\n    return fma(a.at(0), «n», 1.0)\n",
+        "fma does not take (f64, i32, f64)",
+        "f64(n)",
+    ),
+    Wrong(
+        "an f64 into a vector",
+        "def kernel(a: Grid[f64]) -> Grid[vec2]:\n    return vec2(1.0, «a.sample()»)\n",
+        "vec2 is made of f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "f64 into an f32 name",
+        "def kernel(a: Rows[f64]) -> Rows[f64]:\n    t = 0.0\n    «t += a.at(0)»\n    return t\n",
+        "t is f32, += would make it f64",
+        "t: f64 = 0.0",
+    ),
+    Wrong(
+        "f64 returned as f32",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return «a.sample()»\n",
+        "must be f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "bits of an f64",
+        "def kernel(a: Rows[f64]) -> Rows[i32]:\n    return dy.bits(«a.sample()»)\n",
+        "bits does not take (f64)",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "shift of an f64",
+        "def kernel(a: Rows[f64]) -> Rows[i32]:\n    return «a.sample() << 1»\n",
+        "<< cannot combine f64 and i32",
+        "i32(x)",
+    ),
+    Wrong(
+        "an f64 address",
+        "def kernel(a: Rows[f64]) -> Rows[f64]:\n    return a.at(«a.sample()»)\n",
+        "an address in a is i32",
+        "i32(a.sample())",
+    ),
+    Wrong(
+        "vectors of f64",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return dy.length(vec2(«a.sample()»))\n",
+        "vec2 is made of f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "a number past f32",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return «1e300»\n",
+        "does not fit in f32",
+        "f64(1e+300)",
+    ),
+    Wrong(
+        "a default past f32",
+        "def kernel(a: Rows[f64], x: f32 = «1e300») -> Rows[f64]:\n    return a.sample()\n",
+        "does not fit in f32",
+        "x: f32 = 0.0",
+    ),
     # Names
     body("unknown name", "return «radus»", "unknown name radus", ""),
     body("misspelt name", "radius = 1.0\nreturn «radus» + x", "unknown name radus", "radius"),

@@ -15,7 +15,7 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec3
 from dynamis.codegen import Options, compile_ast
-from dynamis.dtype import AddrSpace, Ptr, bits_of, float32, int32, uint64, value_of_bits
+from dynamis.dtype import AddrSpace, Ptr, bits_of, float32, float64, int32, uint64, value_of_bits
 from dynamis.dtype import bool_ as bool_dtype
 from dynamis.kernel import Validated, account, validate
 from dynamis.kernel.types import Type, Value
@@ -51,8 +51,13 @@ from dynamis.uop.abi import RECORD
 from tests.kernel.strategies import NATIVE, random_module, random_run
 
 SEED = 20261130
-STORAGE = {Type.FLOAT: np.float32, Type.INT: np.int32, Type.BOOL: np.uint8}
-DTYPES = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: bool_dtype}
+STORAGE = {
+    Type.FLOAT: np.float32,
+    Type.DOUBLE: np.float64,
+    Type.INT: np.int32,
+    Type.BOOL: np.uint8,
+}
+DTYPES = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: bool_dtype}
 
 
 def run_both(
@@ -93,7 +98,7 @@ def run_both(
     for declared, value in zip(manifest.params, params, strict=True):
         dtype = DTYPES[declared.ty.component]
         for k, bits in enumerate(value.words):
-            scalars[f"{declared.name}.{k}"] = value_of_bits(bits & 0xFFFFFFFF, dtype)
+            scalars[f"{declared.name}.{k}"] = value_of_bits(bits, dtype)
     record = [0] * 8
     memory: dict[int | str, Any] = {n: a.reshape(-1) for n, a in enumerate([*inputs, *ours])}
     interpret_program(program, memory | {RECORD: record}, scalars)

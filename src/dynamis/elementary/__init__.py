@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from . import double
 from .arcs import acos, asin
 from .arctangent import atan, atan2
 from .arithmetic import Arithmetic, Real
@@ -44,7 +45,7 @@ SINGLE: Mapping[str, Function] = {
 }
 """By name, the functions of f32."""
 
-DOUBLE: Mapping[str, Function] = {}
+DOUBLE: Mapping[str, Function] = {name: getattr(double, name) for name in double.__all__}
 """By name, the functions of f64."""
 
 

@@ -18,7 +18,7 @@ from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 
 # fmt: off
 NAMES = [
-    "f32", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
+    "f32", "f64", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
     "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
     "log", "log2", "pow", "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot",
@@ -186,6 +186,7 @@ _CLASSES: dict[str, type[Vector]] = {c.__name__: c for c in (vec2, vec3, vec4, i
 
 if TYPE_CHECKING:
     f32 = float
+    f64 = float
     i32 = int
 else:
 
@@ -194,6 +195,12 @@ else:
 
         def __new__(cls, x=0.0):
             return bits_float(float_bits(float(x)))
+
+    class f64:
+        """A 64-bit float. On the host ``f64(x)`` is ``float(x)``."""
+
+        def __new__(cls, x=0.0):
+            return float(x)
 
     class i32:
         """A 32-bit signed integer. On the host ``i32(x)`` truncates x and checks its range."""
@@ -208,6 +215,7 @@ else:
 
 VALUE_TYPES: dict[object, Type] = {
     f32: Type.FLOAT,
+    f64: Type.DOUBLE,
     i32: Type.INT,
     float: Type.FLOAT,
     int: Type.INT,
@@ -216,7 +224,7 @@ VALUE_TYPES: dict[object, Type] = {
 }
 """The value type that each annotation type stands for."""
 
-_SPELLINGS = {Type.FLOAT: "f32", Type.INT: "i32", Type.BOOL: "bool"}
+_SPELLINGS = {Type.FLOAT: "f32", Type.DOUBLE: "f64", Type.INT: "i32", Type.BOOL: "bool"}
 TYPE_SPELLINGS: dict[Type, str] = {
     ty: _SPELLINGS.get(ty, name.lower()) for name, ty in PLAIN_TYPES.items()
 }

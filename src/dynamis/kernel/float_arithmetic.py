@@ -13,10 +13,12 @@ import math
 from collections.abc import Callable, Mapping
 from ctypes import c_float
 from fractions import Fraction
+from functools import lru_cache
 
 from .. import elementary
-from .elementary import DOUBLES, FLOATS, NAMES, Elementary, remembered
 from .float_format import DOUBLE, FLOAT, FloatFormat
+
+_KEPT = 1 << 14
 
 
 def f32(x: float) -> float:
@@ -140,18 +142,17 @@ def _same(x: float) -> float:
     return x
 
 
-def _functions(
-    written: Mapping[str, elementary.Function], reference: Elementary
-) -> dict[str, Callable[..., float]]:
-    """The elementary functions of a format: as they are ``written`` in ``dynamis.elementary``, and
-    by the reference those that are not. A kernel asks for the same values often."""
-    return {
-        name: remembered(elementary.on_numbers(written[name]))
-        if name in written
-        else getattr(reference, name)
-        for name in NAMES
-    }
+def _remembered(function: Callable[..., float]) -> Callable[..., float]:
+    """The function with its latest values kept, for a kernel asks for the same ones often; not at
+    zeros, whose signs no key tells apart."""
+    kept = lru_cache(maxsize=_KEPT)(function)
+    return lambda *args: function(*args) if 0.0 in args else kept(*args)
 
 
-SINGLE = FloatArithmetic(FLOAT, f32, _functions(elementary.SINGLE, FLOATS))
-WIDE = FloatArithmetic(DOUBLE, _same, _functions(elementary.DOUBLE, DOUBLES))
+def _functions(written: Mapping[str, elementary.Function]) -> dict[str, Callable[..., float]]:
+    """The elementary functions of a format on Python numbers."""
+    return {name: _remembered(elementary.on_numbers(f)) for name, f in written.items()}
+
+
+SINGLE = FloatArithmetic(FLOAT, f32, _functions(elementary.SINGLE))
+WIDE = FloatArithmetic(DOUBLE, _same, _functions(elementary.DOUBLE))

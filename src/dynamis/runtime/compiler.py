@@ -17,10 +17,12 @@ from ..kernel.types import Type
 from ..lower import CallClass, KernelAst, lower
 from ..render import parameters, render_llvm
 from ..uop.render import uops_to_string
+from .explain import explain
 from .jit import assembly, host
 from .program import FaultSite, Program
 from .width import preferred_width
 
+_FLOATS = (Type.FLOAT, Type.DOUBLE)
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
 _ELEMENTARY = 40
@@ -74,6 +76,10 @@ class Compiler:
         text = render_llvm(linear, host())
         return text if name == "llvm" else assembly(text)
 
+    def explain(self, call: CallClass, options: Options) -> str:
+        """How the fast program runs, in words."""
+        return explain(self._module, self.optimized, call, options, host())
+
     def preferred_width(self) -> int:
         """The width at which the fast program should run fastest on this machine."""
         return preferred_width(self.optimized, host())
@@ -90,7 +96,7 @@ def _operations(module: Module) -> int:
     for function in module.all_functions():
         for instruction in function.instructions():
             match instruction.op:
-                case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
+                case op.Binary(BinaryOp.REM) if instruction.ty.component in _FLOATS:
                     total += _REMAINDER * instruction.ty.lanes
                 case op.Intrinsic(intrinsic) if intrinsic.value in SINGLE:
                     total += _ELEMENTARY * instruction.ty.lanes
