@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import gmpy2
 import pytest
 
 from dynamis.elementary import SINGLE, arctangent, on_numbers
 from dynamis.elementary import power as power_module
-from dynamis.elementary.numbers import NUMBERS
+from dynamis.elementary.numbers import NUMBERS, Numbers
 from dynamis.kernel.types import bits_float, float_bits
 from tests.elementary.mpfr import nearest
 from tests.elementary.pairs import KINDS, sample, ties
@@ -31,6 +33,35 @@ def test_powers_that_are_ties_go_to_even() -> None:
     for x, y in Random(SEED).sample(found, 400):
         assert float_bits(function(x, y)) == float_bits(nearest("pow", x, y)), f"{x} ** {y}"
     assert len(found) > 10_000
+
+
+class Watching(Numbers):
+    """Numbers that keep which arms were taken."""
+
+    def __init__(self) -> None:
+        self.taken: list[bool] = []
+
+    def branch(self, condition: bool, dear: Callable[[], Any], usual: Callable[[], Any]) -> Any:
+        self.taken.append(condition)
+        return super().branch(condition, dear, usual)
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "slow"),
+    [
+        ("atan2", 0.0, 0.0, False), ("atan2", -0.0, -0.0, False), ("atan2", 0.0, -2.0, False),
+        ("atan2", 3.0, 0.0, False), ("atan2", -1.0, math.inf, False), ("atan2", 1.0, 1.0, False),
+        ("atan2", math.inf, math.inf, True), ("atan2", bits_float(1), 2.0, True),
+        ("pow", 0.0, 2.2, False), ("pow", 0.0, -1.0, False), ("pow", math.inf, 0.5, False),
+        ("pow", 1.0, 2.2, False), ("pow", 0.5, 0.0, False), ("pow", 2.0, 1e30, False),
+        ("pow", 0.0, 0.0, True), ("pow", 4097.0, 2.0, True), ("pow", 2.0, -150.0, True),
+        ("pow", bits_float(1), 0.5, True),
+    ],
+)  # fmt: skip
+def test_frequent_values_take_no_slow_path(name: str, a: float, b: float, slow: bool) -> None:
+    watching = Watching()
+    SINGLE[name](watching, a, b)
+    assert watching.taken[0] == slow
 
 
 def test_the_slow_path_of_atan2_is_good_to_95_bits() -> None:

@@ -8,10 +8,10 @@ so that the argument is at most sqrt(2) - 1, where a polynomial in its square do
 leave no f32 whose arc tangent is on the wrong side of the middle of two f32.
 
 That can be shown of one argument, not of 2**64 pairs: atan2 tests whether its error bound could
-change the rounding, and such pairs (one of 2**22) are evaluated once more, to 2**-97. The closest
+change the rounding, and such pairs (one of 2**24) are evaluated once more, to 2**-97. The closest
 call among all pairs is expected near 2**-80: a middle of two f32 is 2**-25 away at most, and there
-are about 2**54 quotients. No angle but 0 is a middle itself. Two zeros or infinities, whose
-quotient is no number, take the slow path as well.
+are about 2**54 quotients. No angle but 0 is a middle itself. Two infinities, whose quotient is no
+number, take the slow path as well.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def atan(m: Arithmetic, x: Real) -> Real:
 def atan2(m: Arithmetic, y: Real, x: Real) -> Real:
     """The angle of the point (x, y) of two f32, in [-pi, pi], to nearest; zeros and infinities are
     those of C23 F.10.1.4: a zero has a side, and both infinite is an odd multiple of pi/4."""
-    n, d = m.wide(magnitude(m, y)), m.wide(magnitude(m, x))
+    height, size = magnitude(m, y), magnitude(m, x)
+    at_zero = m.eq(m.bits32(height) | m.bits32(size), 0)  # frequent, and 0/1 is right
+    n, d = m.wide(height), m.wide(m.where(at_zero, 1.0, size))
     left = m.i32(m.bits32(x)) < 0
     low, middle = n < d * _LOW, n < d * _HIGH
     top = m.where(low, n, m.where(middle, n - d, -d))
@@ -92,14 +94,13 @@ _HALF_PI = math.pi / 2, 6.123233995736766e-17
 
 
 def _angle(m: Arithmetic, n: Real, d: Real, left: Truth) -> Pair:
-    """atan2 of |y| = n and |x| = d, which may be zeros, infinities and NaN, to 2**-97.
+    """atan2 of |y| = n and |x| = d, not both 0, to 2**-97.
 
     With a = n/d or its inverse, at most 1, and c the multiple of 1/8 near it, atan a is atan c +
     atan((a - c)/(1 + a c)); numerator and denominator, times n or d, are exact in f64."""
     n, d = m.where(n > 2.0**500, 2.0**500, n), m.where(d > 2.0**500, 2.0**500, d)  # infinities
     steep = n > d
     top, bottom = m.where(steep, d, n), m.where(steep, n, d)
-    bottom = m.where(m.eq(bottom, 0.0), 1.0, bottom)
     eighths = m.fma(m.div(top, bottom), 8.0, SHIFT) - SHIFT
     c = eighths * 0.125
     t = quotient(m, m.fma(-c, bottom, top), m.fma(c, top, bottom))

@@ -2,9 +2,10 @@
 
 |x| is 2**k * m with m within a factor sqrt(2) of 1, and log2 m an odd series in (m - 1)/(m + 1).
 That gives log2 |x| to 2**-51.5 of its size, and x**y, whose exponent is at most 150, to 2**-43.
-Where that could change the rounding (one pair of 2**18, and where |x| is zero, subnormal, infinite
-or NaN) it is evaluated once more, to 2**-97, and a value that near to the middle of two f32 is
-taken for it: 2**60 pairs with a finite power are expected to come no nearer by chance than 2**-85.
+Where that could change the rounding (one pair of 2**18, and where |x| is subnormal or something is
+not a number) it is evaluated once more, to 2**-97, and a value that near to the middle of two f32
+is taken for it: 2**60 pairs with a finite power are expected to come no nearer by chance than
+2**-85.
 """
 
 from __future__ import annotations
@@ -87,10 +88,12 @@ def pow(m: Arithmetic, x: Real, y: Real) -> Real:
     significand = m.wide(m.float32(bits - (moved & 0xFF800000) + 0x3F800000))
     s = m.div(significand - 1.0, significand + 1.0)
     log2 = m.fma(s, horner(m, s * s, _LOG2), m.real(m.i32(moved >> 23) - 127))
-    value = _exp2(m, log2 * exponent)
-    above, below = m.narrow(m.fma(value, _ERROR, value)), m.narrow(m.fma(value, -_ERROR, value))
+    # zeros and infinities are frequent: only their zeroth power is left to the slow path
+    edge = m.where(m.eq(size, 0.0), -math.inf, m.where(size < 1.0, math.nan, size))
     special = bits - 0x00800000 > 0x7EFFFFFF  # wraps for zero and subnormals
-    unsure = m.not_(m.eq(above, below)) | special
+    value = _exp2(m, m.where(special, m.wide(edge), log2) * exponent)
+    above, below = m.narrow(m.fma(value, _ERROR, value)), m.narrow(m.fma(value, -_ERROR, value))
+    unsure = m.not_(m.eq(above, below))  # NaN too
     (power,) = m.branch(unsure, lambda: (_accurate(m, size, exponent),), lambda: (above,))
     negative = m.i32(m.bits32(x)) < 0
     (signed,) = m.branch(negative, lambda: (_of_negative(m, size, y, power),), lambda: (power,))
