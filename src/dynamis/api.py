@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .collector import collector_paused
 from .errors import a_kind, public
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
@@ -69,7 +70,7 @@ class _Source:
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if self._validated is None:
                     with self.timings.measured("front end"):
                         source = SourceFunction(self.function)
@@ -84,7 +85,7 @@ class _Source:
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 native = self._native.get(width)
                 if native is None:
                     with self.timings.measured("import"):
@@ -211,6 +212,15 @@ class Kernel:
         if stage == "kernel":
             return self.ir
         return Listing(self._source.native(self._width).stage(stage))
+
+    @public
+    def explain(self) -> Listing:
+        """How the kernel runs natively, in words: elements at once, the class of each read and why
+        it is not better, loops, arms that are skipped, checks for failures that remain.
+
+        It is about calls whose inputs of the outputs' kind have their extent too. The text is
+        returned, as by ``show``."""
+        return Listing(self._source.native(self._width).explain())
 
     @property
     def compile_seconds(self) -> float:

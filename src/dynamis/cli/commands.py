@@ -84,13 +84,14 @@ def demo(output: Path) -> None:
 
 def run(request: Run) -> None:
     """Run one kernel of a file on files."""
-    threads = _checked_threads(request.threads)
+    threads = checked_threads(request.threads)
     _one_of("--backend", "backend", request.backend, BACKENDS)
-    kernel = _kernel(request.file, request.kernel, request.width)
+    kernel = find_kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
-    _check_files(manifest, request)
+    check_inputs(manifest, request.inputs)
+    _check_outputs(manifest, request.outputs)
     params = parse_params(manifest, request.params)
-    shape = _shape(manifest, request.shape)
+    shape = wanted_shape(manifest, request.shape)
     inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
     with Timer(kernel) as timer, Progress(manifest.id.name) as progress:
         result = kernel(
@@ -129,7 +130,12 @@ def check(file: Path, name: str | None) -> None:
 def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
     """Print one stage of a kernel."""
     _one_of("--stage", "stage", stage, STAGES)
-    print(_kernel(file, name, width).show(stage))
+    print(find_kernel(file, name, width).show(stage))
+
+
+def explain(file: Path, name: str | None, width: int | None) -> None:
+    """Print how a kernel runs."""
+    print(find_kernel(file, name, width).explain())
 
 
 def cache(clear: bool) -> None:
@@ -150,7 +156,8 @@ def cache(clear: bool) -> None:
         print(f"nothing can be kept: {problem}")
 
 
-def _kernel(file: Path, name: str | None, width: int | None) -> Kernel:
+def find_kernel(file: Path, name: str | None, width: int | None) -> Kernel:
+    """A kernel of a file, with the options asked for. Raises LoadError or UsageError."""
     kernel = choose(file, load_kernels(file), name)
     if width is None:
         return kernel
@@ -169,14 +176,16 @@ def _one_of(option: str, what: str, given: str, known: Sequence[str]) -> None:
         )
 
 
-def _checked_threads(threads: int | None) -> int:
+def checked_threads(threads: int | None) -> int:
+    """The number of threads that ``--threads`` means. Raises UsageError."""
     try:
         return thread_count(threads)
     except ArgumentError as error:
         raise UsageError("--threads", str(error)) from error
 
 
-def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
+def wanted_shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
+    """The extent that ``--shape`` gives, or None where an input gives it. Raises UsageError."""
     kind = manifest.outputs[0].shape
     if text is not None:
         return parse_shape(kind, text)
@@ -190,16 +199,20 @@ def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
     )
 
 
-def _check_files(manifest: Manifest, request: Run) -> None:
-    """As many files as ports, each of a kind its port can take."""
-    _check_count("INPUT", "input", manifest.inputs, request.inputs)
-    _check_count("--output", "output", manifest.outputs, request.outputs)
-    for path in request.inputs:
+def check_inputs(manifest: Manifest, paths: Sequence[Path]) -> None:
+    """As many files as inputs, and there. Raises UsageError."""
+    _check_count("INPUT", "input", manifest.inputs, paths)
+    for path in paths:
         if not path.is_file():
             raise UsageError("INPUT", f"there is no file {path}")
-    for port, path in zip(manifest.outputs, request.outputs, strict=True):
+
+
+def _check_outputs(manifest: Manifest, paths: Sequence[Path]) -> None:
+    """As many files as outputs, each of a kind its port can take."""
+    _check_count("--output", "output", manifest.outputs, paths)
+    for port, path in zip(manifest.outputs, paths, strict=True):
         _check_target(port, path)
-    if len({os.path.realpath(path) for path in request.outputs}) < len(request.outputs):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise UsageError("--output", "two outputs would go to one file")
 
 
@@ -235,15 +248,19 @@ def _details(timings: Timings, ran: float) -> str:
     return "\n".join(lines)
 
 
-def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:
+def spell_extent(extent: Sequence[int]) -> str:
+    """``640×480 elements``, width first as people say it."""
     size = "×".join(str(n) for n in reversed(extent))
+    return f"{size} {'element' if math.prod(extent) == 1 else 'elements'}"
+
+
+def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:
     where = (
         "in the reference interpreter"
         if threads is None
         else f"on {threads} thread{'s' if threads > 1 else ''}"
     )
-    noun = "element" if math.prod(extent) == 1 else "elements"
     return (
-        f"{size} {noun}: compiled in {duration(timer.compiled)}, "
+        f"{spell_extent(extent)}: compiled in {duration(timer.compiled)}, "
         f"ran in {duration(timer.ran)} {where}"
     )

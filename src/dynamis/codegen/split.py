@@ -39,6 +39,18 @@ from .options import LINE
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
 
+UNIT_AXIS, STEP_AXIS, INTERIOR_AXIS = _AXIS + 1, _AXIS + 2, _AXIS + 3
+"""The axis ids of a unit's range and of its step ranges: all its columns or its border, and its
+interior."""
+
+
+def lowered_axis(axis: int) -> int | None:
+    """The axis id that lowering gave to a loop of the element's own, which may be the interior's
+    copy of it; None for a range that is made here."""
+    if axis < _AXIS:
+        return axis
+    return axis - 2 * _AXIS if axis >= 2 * _AXIS else None
+
 
 def runtime_scalar(name: str, low: int, high: int) -> Uop:
     """A 64-bit scalar the runtime passes."""

@@ -137,10 +137,11 @@ class Host:
         return word.add(word.mul(row, width), column)
 
     def _place(self, slot: int, element: Type, at: Uop, k: int) -> Uop:
-        lanes = const_of_dtype(self.index_dtype, element.lanes)
-        offset = const_of_dtype(self.index_dtype, k)
-        place = word.add(word.mul(at, lanes), offset)
-        return index(ptr=_memory(slot, STORAGE[element.component]), idxs=[place])
+        if element.lanes > 1:
+            lanes = const_of_dtype(self.index_dtype, element.lanes)
+            offset = const_of_dtype(self.index_dtype, k)
+            at = word.add(word.mul(at, lanes), offset)
+        return index(ptr=_memory(slot, STORAGE[element.component]), idxs=[at])
 
     def _read(self, k: int, row: Uop | None, column: Uop, width: Uop) -> Words:
         element = self.manifest.inputs[k].element

@@ -13,7 +13,7 @@ words; it is lowered from the module as it was written, one lane wide.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dtype import bool_, float32, int32
@@ -71,6 +71,8 @@ class _Frame:
     args: Sequence[Words]
     values: dict[int, Words] = field(default_factory=dict)
     types: dict[int, Type] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
+    """The constant Ints among the values."""
     carried: Words = ()
     index: Uop | None = None
     iterations: dict[int, tuple[Uop, bool]] = field(default_factory=dict)
@@ -81,7 +83,8 @@ class _Lowering:
     def __init__(self, module: Module, call: CallClass, search: bool):
         self.module, self.search = module, search
         self.host = Host(module.manifest, call)
-        self.slots, self.axes = itertools.count(), itertools.count(2)
+        self.slots = itertools.count()
+        self.axes: Iterator[int] = itertools.count(2)
         self.scope: list[Uop] = []
         self.gate: Uop | None = None
         self.pending: list[Uop] = []
@@ -223,7 +226,7 @@ class _Lowering:
     ) -> list[Register]:
         """A register a carried word, holding its start; counters have bounds."""
         structs = self.module.structs
-        steps = growth(loop, ty, frame.types, structs)
+        steps = growth(loop, ty, frame.types, structs, frame.constants)
         registers = []
         for t, step, start in zip(
             word_types(structs, ty), steps, frame.values[loop.init], strict=True
@@ -310,6 +313,8 @@ class _Lowering:
                 structs = self.module.structs
                 types = word_types(structs, value.ty)
                 numbers = value.numbers_in(structs)
+                if value.ty == Type.INT:
+                    frame.constants[instruction.id] = int(numbers[0])
                 return tuple(
                     const_of_dtype(word.DTYPES[t], n) for t, n in zip(types, numbers, strict=True)
                 )

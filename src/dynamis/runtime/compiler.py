@@ -16,6 +16,7 @@ from ..kernel.types import Type
 from ..lower import CallClass, KernelAst, lower
 from ..render import parameters, render_llvm
 from ..uop.render import uops_to_string
+from .explain import explain
 from .jit import assembly, host
 from .program import FaultSite, Program
 from .width import preferred_width
@@ -70,6 +71,10 @@ class Compiler:
             return uops_to_string(list(linear.src))
         text = render_llvm(linear, host())
         return text if name == "llvm" else assembly(text)
+
+    def explain(self, call: CallClass, options: Options) -> str:
+        """How the fast program runs, in words."""
+        return explain(self._module, self.optimized, call, options, host())
 
     def preferred_width(self) -> int:
         """The width at which the fast program should run fastest on this machine."""

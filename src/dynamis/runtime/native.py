@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from ..codegen import Options
+from ..collector import collector_paused
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
@@ -182,6 +183,12 @@ class NativeKernel:
             compiler = self._maker.compiler
         return compiler.stage(name, CallClass(tuple(self._same_shape())), self.options)
 
+    def explain(self) -> str:
+        """How it runs on inputs of the domain's extent: see ``explain.py``."""
+        with COMPILING:
+            compiler = self._maker.compiler
+        return compiler.explain(CallClass(tuple(self._same_shape())), self.options)
+
     # --- compiling
 
     def _program(
@@ -189,7 +196,7 @@ class NativeKernel:
     ) -> tuple[Program, Native]:
         key = call, options, search
         if key not in self._programs:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if key not in self._programs:
                     self._programs[key] = self._maker.program(call, options, search=search)
         return self._programs[key]

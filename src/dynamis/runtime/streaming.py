@@ -32,11 +32,21 @@ def last_level_cache() -> int:
     return max(sizes, default=0) or _DEFAULT_CACHE
 
 
+def streams_from() -> int:
+    """The bytes that a run reads and writes from which its results go past the caches."""
+    return int(_CACHES_FULL * last_level_cache())
+
+
+def fills_lines(element: int) -> bool:
+    """Whether elements of so many bytes end where cache lines end."""
+    return LINE % element == 0
+
+
 def streams(inputs: Sequence[Array], outputs: Sequence[Array], element: int) -> bool:
     """Whether a run is to stream its results; ``element``: bytes of one of the first output's."""
-    if LINE % element or outputs[0].ctypes.data % element:
+    if not fills_lines(element) or outputs[0].ctypes.data % element:
         return False
-    return sum(a.nbytes for a in (*inputs, *outputs)) >= _CACHES_FULL * last_level_cache()
+    return sum(a.nbytes for a in (*inputs, *outputs)) >= streams_from()
 
 
 def line_scalars(output: Array, element: int) -> dict[str, int]:
