@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..kernel.module import Manifest
 from .code_image import Native
 
 
-@dataclass(frozen=True, slots=True)
-class CallProgram:
+class CallProgram(NamedTuple):
     """A compiled program and the calls it is for.
 
     ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
@@ -25,8 +24,7 @@ class CallProgram:
     brief: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallFacts:
+class CallFacts(NamedTuple):
     """What of a native kernel a call depends on."""
 
     manifest: Manifest
