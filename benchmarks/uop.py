@@ -27,9 +27,9 @@ from tinygrad.uop.ops import Ops as TinyOps
 from tinygrad.uop.ops import UOp, graph_rewrite
 from tinygrad.uop.symbolic import symbolic as tiny_symbolic
 
+from dynamis.collector import collector_paused
 from dynamis.dtype import int32, weakint
 from dynamis.uop import Ops, const_of_dtype, evaluate, simplify, special, toposort, variable
-from dynamis.uop.collector import collector_paused
 from dynamis.uop.node import node
 
 Graph = Any

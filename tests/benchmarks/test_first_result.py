@@ -34,7 +34,8 @@ def test_a_first_result_is_split_into_stages_cold_and_warm(tmp_path, name):
     for result in cold + warm:
         assert set(result.stages) == set(STAGES)
         assert result.after_import < result.total
+        assert result.processor > 0
     assert warm[0].stages["LLVM"] == 0 < cold[0].stages["LLVM"]
     lines = table([("it", "cold", median(cold)), ("it", "warm", median(warm))]).splitlines()
     assert len(lines) == 4
-    assert {line.count("|") for line in lines} == {len(STAGES) + 5}
+    assert {line.count("|") for line in lines} == {len(STAGES) + 6}

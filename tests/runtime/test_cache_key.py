@@ -110,7 +110,7 @@ def test_sources_that_changed_since_the_process_loaded_them_have_no_key(
 
 
 def test_without_llvmlite_there_is_no_key(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "meta_path", [])
     with pytest.raises(NoKey, match="llvmlite is not installed"):
         program_key(cache, "x")
 

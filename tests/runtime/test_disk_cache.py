@@ -181,6 +181,20 @@ def test_a_write_that_fails_leaves_nothing_and_says_why(
     assert cache.store(KEY, b"content") is None
 
 
+def test_what_was_kept_can_be_read_where_nothing_can_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = opened()
+    cache.store(KEY, b"content")
+    os.utime(folder / KEY, (1000, 1000))  # long ago: a hit is to be noted
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert cache.fetch(KEY) == b"content"
+
+
 def test_a_full_disk_leaves_nothing_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full")
     if not full.exists():

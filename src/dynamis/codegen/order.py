@@ -49,7 +49,7 @@ def _canonical(u: Uop) -> Uop:
 
 
 def _networks(order: Sequence[Uop]) -> list[_Network]:
-    """The connected maxima of a graph, and negations around and between them, that are enough."""
+    """The connected maxima of a graph, and negations after them, that are enough."""
     users: dict[Uop, list[Uop]] = {}
     for u in order:
         for s in u.src:
@@ -59,8 +59,7 @@ def _networks(order: Sequence[Uop]) -> list[_Network]:
         if u.dtype is not float32 or u.op not in (Ops.MAX, Ops.NEG):
             continue
         if u.op is Ops.NEG and u.src[0] not in owner:
-            if not all(v.op is Ops.MAX for v in users.get(u, ())):
-                continue
+            continue  # a word that is ordered, and no reason to take two networks for one
         found = {owner[s] for s in u.src if s in owner}
         network = max(found, key=lambda n: len(n.nodes)) if found else _Network()
         for other in found - {network}:
@@ -111,7 +110,7 @@ class _Network:
         while pending:
             for s in pending.pop().src:
                 if s not in self.nodes:
-                    found[s] = None
+                    found[s.src[0] if s.op is Ops.NEG else s] = None
                 elif s not in seen:
                     seen.add(s)
                     pending.append(s)
@@ -129,7 +128,7 @@ class _Network:
         maximum of negations. ``leaf`` gives the words that are ordered, ``pick`` the least or the
         greatest of two."""
         if u not in self.nodes:
-            return leaf(u, negated)
+            return leaf(u.src[0], not negated) if u.op is Ops.NEG else leaf(u, negated)
         if (u, negated) not in known:
             if u.op is Ops.NEG:
                 known[u, negated] = self._ordered(u.src[0], not negated, known, leaf, pick)

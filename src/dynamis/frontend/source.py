@@ -157,6 +157,21 @@ def _parser_frames(lines: list[str]) -> int:
     return 60 + (2 * len(lines) + max(map(len, lines))) // 3
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below ``node``, in source order; what has no place in the source (contexts,
+    operators) is left out, which makes this half the work of ``ast.iter_child_nodes``."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [v for v in value if isinstance(v, ast.AST)]
+        elif isinstance(value, ast.AST) and name not in _PLACELESS:
+            found.append(value)
+    return found
+
+
+_PLACELESS = frozenset(("ctx", "op"))
+
 _LONGEST_QUOTE = 60
 """The deepest expression that a message quotes whole."""
 
@@ -165,7 +180,7 @@ def unparse(node: ast.AST) -> str:
     """The source text of a node, for a message; an ellipsis where it is too deep to be of use."""
     level = [node]
     for _ in range(_LONGEST_QUOTE):
-        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        level = [child for parent in level for child in children(parent)]
         if not level:
             return ast.unparse(node)
     return "…"

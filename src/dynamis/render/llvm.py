@@ -73,7 +73,7 @@ class _Body(Accesses):
         self.loops: list[_Loop] = []
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
-        self.escaping = escaping(self.rendered)
+        self.escaping = escaping(self.rendered, self.reads)
         self.guards: dict[Uop, tuple[int, str]] = {}
 
     def render(self) -> _Body:

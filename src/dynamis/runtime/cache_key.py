@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -115,7 +115,8 @@ def _files(root: str, under: str = "") -> Iterator[_File]:
 
 def _llvm() -> tuple[object, ...]:
     """Which llvmlite is installed, and so which LLVM: its version file, its library."""
-    spec = importlib.util.find_spec("llvmlite")
+    finders = (finder.find_spec("llvmlite", None) for finder in sys.meta_path)
+    spec = next(filter(None, finders), None)
     if spec is None or spec.origin is None:
         raise NoKey("llvmlite is not installed")
     folder = os.path.dirname(spec.origin)

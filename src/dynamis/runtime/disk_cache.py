@@ -98,7 +98,8 @@ class Cache(NamedTuple):
                     return None
                 data = file.read(_LARGEST + 1)
                 if time.time() - found.st_mtime > _LONG_AGO:
-                    os.utime(file.fileno())
+                    with contextlib.suppress(OSError):  # the folder may be read-only
+                        os.utime(file.fileno())
         except OSError:
             return None
         content = data[len(_MAGIC) + _CHECKSUM :]

@@ -99,7 +99,7 @@ def find_facts(program: Uop) -> Facts:
 
 class _Finder:
     def __init__(self, program: Sequence[Uop]):
-        needed = rendered_nodes(program)
+        needed, _ = rendered_nodes(program)
         self.program = [u for u in program if u in needed or u.op in (Ops.ENDIF, Ops.END)]
         self.quads: dict[Uop, Quad] = quads([u for u in program if u in needed])
         self.interior = any(u.op is Ops.RANGE and u.arg.axis == INTERIOR_AXIS for u in program)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from ..codegen import Options
+from ..collector import collector_paused
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
@@ -22,6 +23,7 @@ from ..kernel.types import Value, bits_number
 from ..lower import CallClass, require_supported
 from ..render import RECORD_WORDS
 from .arrays import host_dtype
+from .call_facts import CallFacts, CallProgram
 from .code_image import Native
 from .locks import COMPILING
 from .maker import Maker
@@ -30,13 +32,15 @@ from .stages import STAGES
 from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
 from .timing import Timings
-from .width import fitting_width
+from .width import columns_at, fitting_width
 
 _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**32
 """A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
 of fewer operations as a rule is not worth another thread."""
+_BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
+"""A run below both keeps the GIL: to let go of it would cost as much as the run."""
 
 Array = NDArray[Any]
 
@@ -84,6 +88,8 @@ class NativeKernel:
         first = self.manifest.outputs[0].element
         self._element = first.lanes * host_dtype(first).itemsize
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
+        self.short_runs = 0
+        """Runs so far that were not worth another thread."""
 
     # What is made on demand is made under the lock, for another thread may fork meanwhile.
 
@@ -114,9 +120,9 @@ class NativeKernel:
     ) -> Fault | None:
         """Fill ``outputs`` over a domain of ``extent``; the first fault, or None.
 
-        Arrays are contiguous and native-endian (float32, int32, uint8 for bool), NumPy order, and
-        no output shares memory with another array. ``progress(done, blocks)`` is called from the
-        calling thread. ``outputs`` are unspecified after a fault.
+        Arrays are contiguous and native-endian (float32, float64, int32, uint8 for bool), NumPy
+        order, and no output shares memory with another array. ``progress(done, blocks)`` is called
+        from the calling thread. ``outputs`` are unspecified after a fault.
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
@@ -132,8 +138,9 @@ class NativeKernel:
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
         short = size * program.worst < _SHORT_WORST
-        if short and size * program.typical < _SHORT_WORK:
+        if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
             threads = 1
+            self.short_runs += 1
         failed = run_blocks(
             native["run"],
             args,
@@ -144,6 +151,27 @@ class NativeKernel:
             keep=(native, arrays),
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
+
+    @property
+    def program_count(self) -> int:
+        """How many programs exist by now."""
+        return len(self._programs)
+
+    def call_facts(self) -> CallFacts:
+        """What the native call path needs to know, of the programs that exist by now."""
+        programs = tuple(
+            CallProgram(
+                code=native,
+                same_extent=call.same_extent,
+                columns=columns_at(options.width, self.options.width),
+                arguments=program.arguments,
+                longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
+                brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
+            )
+            for (call, options, search), (program, native) in self._programs.items()
+            if not search and not options.streaming and call == CallClass(call.same_extent)
+        )
+        return CallFacts(self.manifest, programs)
 
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""
@@ -168,7 +196,7 @@ class NativeKernel:
     ) -> tuple[Program, Native]:
         key = call, options, search
         if key not in self._programs:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if key not in self._programs:
                     self._programs[key] = self._maker.program(call, options, search=search)
         return self._programs[key]
@@ -244,6 +272,11 @@ class NativeKernel:
         """Where a site was written. Programs have no spans: kernels of one text share them."""
         function = self.module.all_functions()[site.function]
         return next(i.span for i in function.instructions() if i.id == site.instruction)
+
+
+def _elements(program: Program, work: int, worst: int) -> int:
+    """The most elements that take less than ``work`` as a rule and than ``worst`` at worst."""
+    return min((work - 1) // program.typical, (worst - 1) // program.worst)
 
 
 def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -> _Plan:

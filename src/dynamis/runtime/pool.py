@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
+from .relay import Slot, relays
+
 Task = Callable[[], None]
 
 _MOST = 64
@@ -46,6 +48,8 @@ class Pool:
         self._lock = threading.Lock()
         self._free = 0
         """Threads that wait for a task, less the tasks that wait for a thread."""
+        self.awake: set[Slot] = set()
+        """Slots in which a run may be posted; who takes one out puts it back."""
 
     def submit(self, task: Task, ends: Ends) -> None:
         """Run ``task`` on a thread; its end goes to ``ends``.
@@ -70,6 +74,7 @@ class Pool:
         self._free += 1
 
     def _work(self) -> None:
+        slot = Slot() if relays() else None
         while (item := self._tasks.get()) is not None:
             task, ends = item
             error: BaseException | None = None
@@ -82,6 +87,9 @@ class Pool:
                 self._free += 1
             ends.note(error)
             del ends, error
+            if slot is not None and self._tasks.empty():
+                self.awake.add(slot)
+                slot.linger()
 
     def close(self) -> None:
         """Let every task end, and every thread."""

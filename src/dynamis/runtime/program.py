@@ -46,6 +46,10 @@ class Program(NamedTuple):
     worst: int
 
 
+NO_PROGRAM = Program((), (), 0, 0)
+"""What code that is no kernel's is kept with."""
+
+
 def to_bytes(program: Program, image: CodeImage) -> bytes:
     """A program and its code, as ``from_bytes`` reads them."""
     lines = [

@@ -7,14 +7,15 @@ cache; its steps then start on lines, so that these are written whole.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..codegen.options import LINE
 from .arrays import Array
 
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _DEFAULT_CACHE = 32 * 2**20
 _CACHES_FULL = 1.5
 """A run of this many times the last level of cache finds little of its results there."""
@@ -23,13 +24,16 @@ _CACHES_FULL = 1.5
 @functools.cache
 def last_level_cache() -> int:
     """Bytes of this machine's last level of cache; 32 MiB where the system does not say."""
-    sizes = []
-    for file in _CACHES.glob("index*/size"):
-        text = file.read_text().strip()
-        unit = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
-        digits = text.rstrip("KM")
-        sizes.append(int(digits) * unit if digits.isdigit() else 0)
-    return max(sizes, default=0) or _DEFAULT_CACHE
+    sizes = [0]
+    with contextlib.suppress(OSError):
+        for index in os.listdir(_CACHES):
+            if index.startswith("index"):
+                with open(f"{_CACHES}/{index}/size") as file:
+                    text = file.read().strip()
+                digits = text.rstrip("KM")
+                unit = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
+                sizes.append(int(digits) * unit if digits.isdigit() else 0)
+    return max(sizes) or _DEFAULT_CACHE
 
 
 def streams_from() -> int:

@@ -8,10 +8,12 @@ before blocks and in loops, and waits for the threads to leave, because they use
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 
 from ..render import CONTROL
 from .pool import Ends, pool
+from .relay import Slot
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
@@ -21,6 +23,7 @@ _NEVER = 2**64 - 1
 _DONE = CONTROL.index("done")
 
 Progress = Callable[[int, int], None]
+Posted = list[tuple[Slot, int]]
 Control = ctypes.Array[ctypes.c_uint64]
 
 
@@ -40,16 +43,32 @@ def run_blocks(
     what must live until the last thread has left: the code and the arrays."""
     control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
     call, places = _ENTRY(entry), (ctypes.addressof(args), ctypes.addressof(control))
-    if here and min(threads, blocks) == 1:
+    count = min(threads, blocks)
+
+    def task(_: object = (args, control, keep)) -> None:
         call(*places)
+
+    if here and count == 1:
+        task()
     else:
-
-        def task(_: object = (args, control, keep)) -> None:
-            call(*places)
-
-        _run(task, min(threads, blocks), control, blocks, progress, here=here)
+        posted = _post(entry, places, count - 1, (args, control, keep)) if here else []
+        _run(task, count - len(posted), control, blocks, progress, here=here, posted=posted)
     failed = int(control[CONTROL.index("failed")])
     return None if failed == _NEVER else failed
+
+
+def _post(entry: int, places: tuple[int, int], count: int, keep: object) -> Posted:
+    """Post a run to at most ``count`` threads that are awake; their slots, and the tickets."""
+    posted: Posted = []
+    awake = pool().awake
+    while awake and len(posted) < count:
+        try:
+            slot = awake.pop()
+        except KeyError:  # another thread was faster
+            break
+        if ticket := slot.post(entry, *places, keep):
+            posted.append((slot, ticket))
+    return posted
 
 
 def run_one(
@@ -68,7 +87,7 @@ def run_one(
     def task(_: object = (args, control, record, keep)) -> None:
         call(ctypes.addressof(args), block, ctypes.addressof(record), stop)
 
-    _run(task, 1, control, 1, None, here=False)
+    _run(task, 1, control, 1, None, here=False, posted=[])
 
 
 def _run(
@@ -79,8 +98,10 @@ def _run(
     progress: Progress | None,
     *,
     here: bool,
+    posted: Posted,
 ) -> None:
-    """Run ``task`` ``count`` times at once, and wait until every block is done or all have ended.
+    """Run ``task`` ``count`` times at once, and wait until every block is done or all have ended,
+    and until what is ``posted`` has.
 
     ``here``: one of them on the calling thread, the others on threads of the pool, as all are
     else. ``task`` holds what it works on: a thread that is given it and not waited for, because
@@ -101,8 +122,12 @@ def _run(
                 ends.wait(_STEP)
                 if progress is not None and interrupted is None:
                     progress(int(control[_DONE]), blocks)
-            else:
+            elif not posted:
                 break
+            elif posted[-1][0].settled(posted[-1][1]):
+                pool().awake.add(posted.pop()[0])
+            else:
+                time.sleep(0)
         except BaseException as error:  # Ctrl-C, or an error of the caller's progress function
             control[CONTROL.index("stop")] = 1
             interrupted = interrupted or error
