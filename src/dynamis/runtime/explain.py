@@ -18,7 +18,7 @@ from ..kernel import Module, op
 from ..kernel.fault import FaultKind
 from ..kernel.module import Span
 from ..lower import CallClass, lower
-from ..lower.annotate import PROBE, Check, Placed, with_places, with_probes, without_tags
+from ..lower.annotate import PROBE, Check, Placed, with_places, with_probes, without_places
 from ..render import Machine
 from ..render.analysis import lanes_or_zero
 from ..uop import Ops, Uop, toposort
@@ -208,11 +208,12 @@ class _Explanation:
 
 def _sources(program: Uop, placed: Placed) -> dict[Uop, set[Span]]:
     """The places that made each node of the program that is rendered."""
-    plain = without_tags(program)
+    plain = without_places(program)
     found: dict[Uop, set[Span]] = {}
     for u, bare in plain.items():
-        if u.node_tag is not None:
-            found.setdefault(bare, set()).add(placed.spans[int(u.node_tag)])
+        span = placed.spans.get(u.node_tag or "")
+        if span is not None:
+            found.setdefault(bare, set()).add(span)
     return found
 
 
