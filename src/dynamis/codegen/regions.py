@@ -160,16 +160,19 @@ def _is_choice(u: Uop) -> bool:
 def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
     """The innermost arm that each movable node only matters in."""
     homes: dict[Uop, _Arm] = {}
+    movable = {u for u in order if _is_movable(u)}
     for u in reversed(order):
-        own = homes.get(u, everywhere) if _is_movable(u) else everywhere
+        own = homes.get(u, everywhere)
         for place, s in enumerate(u.src):
+            if s not in movable:
+                continue
             arm = own
-            if not _is_movable(s) or loops[s] is not loops[u]:
+            if loops[s] is not loops[u]:
                 arm = everywhere
-            elif _is_choice(u) and place > 0 and u.src.count(s) == 1:
+            elif place > 0 and _is_choice(u) and u.src.count(s) == 1:
                 arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
             homes[s] = _common(homes[s], arm) if s in homes else arm
-    return {u: home for u, home in homes.items() if _is_movable(u)}
+    return homes
 
 
 def _common(a: _Arm, b: _Arm) -> _Arm:
