@@ -33,7 +33,12 @@ FLOATS = np.array(
     + [255.0, 16777217.0, -7.25, 2147483648.0],
     np.float32,
 )
-STORAGE = {Type.FLOAT: np.float32, Type.INT: np.int32, Type.BOOL: np.uint8}
+STORAGE = {
+    Type.FLOAT: np.float32,
+    Type.DOUBLE: np.float64,
+    Type.INT: np.int32,
+    Type.BOOL: np.uint8,
+}
 
 
 def example(name: str) -> dy.Kernel:
@@ -113,6 +118,23 @@ def spin(a: Rows[i32]) -> Rows[i32]:
             n = 3 * n + 1
         steps += 1
     return steps
+
+
+@dy.kernel
+def growing(a: Rows[f32]) -> Rows[f32]:
+    x, k = a.sample(), 0
+    while x < 1e3 and k < 40:
+        x = x * 1.5 + a.at(dy.element() + 1)
+        k += 1
+    return x + a.at(dy.element() - 2)
+
+
+@pytest.mark.parametrize("size", WIDTHS)
+def test_a_loop_that_ends_early_agrees_beside_near_reads(size: int) -> None:
+    data = hostile((size,), np.random.default_rng(SEED + size)).astype(np.float32)
+    want = growing(data, backend="reference")
+    for width in (1, 2, 8, 16):
+        assert growing.options(width=width)(data).tobytes() == want.tobytes(), width
 
 
 def outcome(kernel: dy.Kernel, data: np.ndarray, **keywords: object) -> object:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from ..uop import Ops, Uop, alu_binary, graph_rewrite
+from ..uop.elementary import expanded
+
+_ELEMENTARY = {Ops.EXP2: "exp2", Ops.LOG2: "log2", Ops.SIN: "sin", Ops.POW: "pow"}
 
 
 def decompose(root: Uop) -> Uop:
-    """``root`` without FLOORDIV and FLOORMOD."""
+    """``root`` without FLOORDIV, FLOORMOD, EXP2, LOG2, SIN and POW."""
     return graph_rewrite(_decompose, root, name="decompose")
 
 
 def _decompose(u: Uop) -> Uop | None:
+    if u.op in _ELEMENTARY:
+        return expanded(_ELEMENTARY[u.op], *u.src)
     if u.op not in (Ops.FLOORDIV, Ops.FLOORMOD):
         return None
     a, b = u.src

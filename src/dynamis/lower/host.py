@@ -6,7 +6,7 @@ runtime scalars; those of an input that has the domain's extent are the domain's
 
 from __future__ import annotations
 
-from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
+from ..dtype import AddrSpace, Ptr, Val, bool_, float32, float64, int32, int64, uint8
 from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Manifest, Shape
 from ..kernel.types import Type
@@ -27,7 +27,7 @@ from . import arithmetic as word
 from .arithmetic import i32
 from .call_class import CallClass
 
-STORAGE = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: uint8}
+STORAGE = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: uint8}
 """How a word lies in a host array: a Bool is one byte, true when non-zero."""
 
 Words = tuple[Uop, ...]

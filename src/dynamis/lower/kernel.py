@@ -13,10 +13,11 @@ words; it is lowered from the module as it was written, one lane wide.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import bool_, float32, int32
+from ..dtype import bool_, float32, float64, int32
 from ..kernel import op as ir
 from ..kernel.fault import FaultKind
 from ..kernel.induction import growth
@@ -44,6 +45,7 @@ from .arithmetic import i32
 from .call_class import CallClass
 from .effects import ZERO, Register, Site, unique
 from .host import Host, Words, scalar_param
+from .remainder import REMAINDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,13 +378,26 @@ class _Lowering:
         results = []
         for x, y in pairs:
             self._checks(instruction, frame, word.binary_checks(op, x, y), [x, y])
-            results.append(word.binary(op, x, y))
+            if op is BinaryOp.REM and x.dtype is float64:
+                results.append(self._remainder(x, y, frame))
+            else:
+                results.append(word.binary(op, x, y))
         if instruction.ty == Type.BOOL and lanes > 1:  # one answer over all components
             join = word.or_ if op is BinaryOp.NOT_EQUAL else word.and_
             for result in results[1:]:
                 results[0] = join(results[0], result)
             return (results[0],)
         return tuple(results)
+
+    def _remainder(self, a: Uop, b: Uop, frame: _Frame) -> Uop:
+        """C's fmod of two f64 words."""
+        size = word.magnitude(b)
+        inner = _Frame(frame.function, ((word.magnitude(a),), (size,)))
+        self._body(REMAINDER.body, inner)
+        (rest,) = inner.values[REMAINDER.results[0]]
+        rest = word.where(word.lt(rest, word.like(rest, 0.0)), word.add(rest, size), rest)
+        number = word.eq(b, b)
+        return word.where(number, word.with_sign_of(rest, a), word.like(rest, math.nan))
 
     def _param(self, k: int) -> Words:
         declared = self.module.manifest.params[k]

@@ -123,9 +123,8 @@ class Values:
         if lanes_of(u) == 0:
             splat = self.splats[u]
             own = self.part_lanes(u.dtype, self.needed[u])
-            return (self.cut(scalar, splat[:1], own, per) if own > per else splat[:1]) * (
-                lanes // per
-            )
+            part = self.cut(scalar, splat[:1], own, per)[:1] if own > per else splat[:1]
+            return part * (lanes // per)
         parts = self.here(u, self.again(u) or self.names[u])
         return self.cut(scalar, parts, lanes // len(parts), per)
 

@@ -1,9 +1,9 @@
 """Host arrays to native buffers: what a caller may pass, and the form the machine code reads.
 
 In: any object with the buffer protocol, ``__array_interface__``, ``__array__`` or DLPack. Out: a
-C-contiguous, aligned, native-endian NumPy array: float32, int32, or uint8 of 0 and 1 for bool, of
-shape ``extent`` for scalars and ``(*extent, lanes)`` for vectors. An array already in that form is
-used where it lies; anything else is copied. Inputs are never written.
+C-contiguous, aligned, native-endian NumPy array: float32, float64, int32, or uint8 of 0 and 1 for
+bool, of shape ``extent`` for scalars and ``(*extent, lanes)`` for vectors. An array already in that
+form is used where it lies; anything else is copied. Inputs are never written.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from .names import PortName, spell_extent, spell_type
 
 Array = npt.NDArray[Any]
 
-_HOST_DTYPES = {
+_HOST_DTYPES: dict[Type, np.dtype[Any]] = {
     Type.FLOAT: np.dtype(np.float32),
+    Type.DOUBLE: np.dtype(np.float64),
     Type.INT: np.dtype(np.int32),
     Type.BOOL: np.dtype(np.bool_),
 }
 # dtypes that widen into a port's without losing anything and without changing what they mean
 _WIDENS = {
     Type.FLOAT: ("f2", "f4"),
+    Type.DOUBLE: ("f2", "f4", "f8"),
     Type.INT: ("i1", "u1", "i2", "u2", "i4"),
     Type.BOOL: ("b1",),
 }
@@ -61,8 +63,9 @@ def check_extent(what: object, shape: Shape, extent: tuple[int, ...]) -> None:
         )
 
 
-def as_array(what: object, given: object) -> Array:
+def as_array(what: object, given: object, dtype: str = "float32") -> Array:
     """``given`` as a NumPy array, without a copy where its protocol allows; never a subclass.
+    ``dtype`` is what an error tells to write.
 
     Raises ArgumentTypeError for an object that offers no array protocol, or whose protocol
     fails (a tensor on another device, a buffer of a format NumPy cannot name)."""
@@ -75,7 +78,7 @@ def as_array(what: object, given: object) -> Array:
     if isinstance(given, type):  # it has its instances' protocols as attributes
         raise ArgumentTypeError(f"{what} is the class {given.__name__}, not an array")
     try:
-        return _from_protocol(what, given)
+        return _from_protocol(what, given, dtype)
     except ArgumentTypeError:
         raise
     except Exception as error:  # foreign code: whatever it raises, the caller sees one kind
@@ -90,7 +93,7 @@ def is_masked(given: object) -> bool:
     return isinstance(given, masked)
 
 
-def _from_protocol(what: object, given: object) -> Array:
+def _from_protocol(what: object, given: object, dtype: str) -> Array:
     buffer = _buffer(given)
     if buffer is not None:
         return np.asarray(buffer)
@@ -98,7 +101,8 @@ def _from_protocol(what: object, given: object) -> Array:
         return np.asarray(given)
     if hasattr(given, "__dlpack__"):
         return np.from_dlpack(given)
-    hint = "; write np.asarray(..., dtype=np.float32)" if isinstance(given, (list, tuple)) else ""
+    name = "bool_" if dtype == "bool" else dtype
+    hint = f"; write np.asarray(..., dtype=np.{name})" if isinstance(given, (list, tuple)) else ""
     raise ArgumentTypeError(
         f"{what} is {a_kind(given)}: an array is expected (NumPy, the buffer protocol, "
         f"__array_interface__, __array__ or DLPack){hint}"

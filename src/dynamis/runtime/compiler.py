@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ..codegen import Options, compile_ast
+from ..elementary import SINGLE
 from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type
@@ -21,8 +22,11 @@ from .jit import assembly, host
 from .program import FaultSite, Program
 from .width import preferred_width
 
+_FLOATS = (Type.FLOAT, Type.DOUBLE)
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
+_ELEMENTARY = 40
+"""The same for an elementary function."""
 
 
 class Compiler:
@@ -92,8 +96,10 @@ def _operations(module: Module) -> int:
     for function in module.all_functions():
         for instruction in function.instructions():
             match instruction.op:
-                case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
+                case op.Binary(BinaryOp.REM) if instruction.ty.component in _FLOATS:
                     total += _REMAINDER * instruction.ty.lanes
+                case op.Intrinsic(intrinsic) if intrinsic.value in SINGLE:
+                    total += _ELEMENTARY * instruction.ty.lanes
                 case _:
                     total += instruction.ty.lanes
     return total

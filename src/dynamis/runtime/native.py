@@ -120,9 +120,9 @@ class NativeKernel:
     ) -> Fault | None:
         """Fill ``outputs`` over a domain of ``extent``; the first fault, or None.
 
-        Arrays are contiguous and native-endian (float32, int32, uint8 for bool), NumPy order, and
-        no output shares memory with another array. ``progress(done, blocks)`` is called from the
-        calling thread. ``outputs`` are unspecified after a fault.
+        Arrays are contiguous and native-endian (float32, float64, int32, uint8 for bool), NumPy
+        order, and no output shares memory with another array. ``progress(done, blocks)`` is called
+        from the calling thread. ``outputs`` are unspecified after a fault.
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
