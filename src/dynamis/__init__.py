@@ -22,6 +22,7 @@ from .frontend.surface import (
     HostValueError,
     OutsideKernelError,
     Rows,
+    Volume,
     add_wrap,
     bits,
     ceil,
@@ -89,6 +90,7 @@ __all__ = [
     "ivec4",
     "Rows",
     "Grid",
+    "Volume",
     # where an element is
     "coord",
     "element",

@@ -110,8 +110,9 @@ class Kernel:
     first input of the outputs' shape.
 
     Inputs come first, in the order of the signature, then parameters; each by position or by
-    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
-    type adds a last axis of its 2–4 components. dtypes are float32, int32 and bool; float16 into
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width),
+    ``Volume[T]`` of shape (depth, height, width); a vector type adds a last axis of its 2–4
+    components. dtypes are float32, int32 and bool; float16 into
     an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
 
     Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,

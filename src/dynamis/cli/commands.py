@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..api import BACKENDS, Kernel
 from ..errors import DynamisError
-from ..kernel.module import Manifest, Module, Port, Shape
+from ..kernel.module import Manifest, Module, Port
 from ..kernel.work import worst_work
 from ..runtime.arrays import Array
 from ..runtime.dispatch import thread_count
 from ..runtime.errors import ArgumentError, did_you_mean
-from ..runtime.names import spell_port
+from ..runtime.names import AXES, spell_port
 from ..runtime.stages import STAGES
 from .fields import check_target, read_input, write_output
 from .load import choose, load_kernels
@@ -154,7 +154,7 @@ def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
         return parse_shape(kind, text)
     if any(port.shape is kind for port in manifest.inputs):
         return None
-    wanted = "n" if kind is Shape.ROWS else "height,width"
+    wanted = ",".join(AXES[kind])
     raise UsageError(
         "--shape",
         f"{manifest.id.name} has no {kind.value} input to take its size from: "

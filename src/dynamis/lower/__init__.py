@@ -1,10 +1,11 @@
 """Kernel IR to Uop kernel AST."""
 
-from .host import CallClass
+from .host import SIDES, CallClass
 from .kernel import KernelAst, lower
 from .supported import UnsupportedKernel, require_supported, unsupported
 
 __all__ = [
+    "SIDES",
     "CallClass",
     "KernelAst",
     "UnsupportedKernel",

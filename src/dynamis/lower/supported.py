@@ -1,4 +1,4 @@
-"""What of the Kernel IR the cpu backend runs: maps over rows and grids of Floats, Ints and Bools.
+"""What of the Kernel IR the cpu backend runs: maps of Floats, Ints and Bools over every shape.
 
 In: a module. Out: what it holds that this backend does not run yet, in words, or None. Every module
 is asked before it is lowered, so that what cannot be lowered is named instead of met half way.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import DynamisError
 from ..kernel import op as ir
-from ..kernel.module import Mode, Module, PortType, Shape
+from ..kernel.module import Mode, Module, PortType
 from ..kernel.tables import Intrinsic
 from ..kernel.types import Type
 
@@ -31,7 +31,7 @@ _TYPES = frozenset((
 _OPERATIONS = frozenset((
     ir.Const, ir.Param, ir.Arg, ir.Unary, ir.Binary, ir.Construct, ir.Extract, ir.Call,
     ir.Intrinsic, ir.If, ir.Loop, ir.Carried, ir.Index, ir.Coord, ir.Domain, ir.Element, ir.Sample,
-    ir.At, ir.Count, ir.Size, ir.Spend, ir.Look,
+    ir.At, ir.AtLinear, ir.Count, ir.Size, ir.Spend, ir.Look,
 ))
 _I = Intrinsic
 _INTRINSICS = frozenset((
@@ -70,8 +70,6 @@ def unsupported(module: Module) -> str | None:
 
 
 def _port(ty: PortType) -> str | None:
-    if ty.shape is Shape.VOLUME:
-        return "volumes"
     if ty.encoding is not None:
         return f"{ty.encoding.value} encodings"
     return "ports of struct types" if ty.element.is_struct else _type(ty.element)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..dtype import AddrSpace, Number, Val
+from ..dtype import AddrSpace, Number, Val, bool_, void
 from ..errors import DynamisError
 from ..uop import Ops, Uop, evaluate
 
@@ -105,12 +105,15 @@ class _Run:
                     return self._leave(u)
             case Ops.IF:
                 if not any(_lanes(self._value(u.src[0]))):
-                    return self._closing(u) + 1
+                    return self._skip(at, u)
             case Ops.STORE:
                 self._store(u)
-            case _ if u.op not in _PASSED and not self._is_address(u) and u.op is not Ops.ENDIF:
+            case _ if self._has_value(u):
                 self.values[u] = self._compute(u)
         return at + 1
+
+    def _has_value(self, u: Uop) -> bool:
+        return u.op not in (*_PASSED, Ops.ENDIF) and not self._is_address(u)
 
     # -- loops and regions
 
@@ -118,6 +121,15 @@ class _Run:
         if opened not in self.closing:
             raise ProgramError(f"this {opened.op.name} is never closed: {opened!r}")
         return self.closing[opened]
+
+    def _skip(self, at: int, u: Uop) -> int:
+        """Pass a region by: what it would have made is zero behind it, for no lane to choose."""
+        end = self._closing(u)
+        for v in self.nodes[at + 1 : end]:
+            if isinstance(v.dtype, Val) and v.dtype is not void and self._has_value(v):
+                zero: Number = False if v.dtype is bool_ else 0.0 if v.dtype.is_float else 0
+                self.values[v] = (zero,) * v.max_shape[0] if v.max_shape else zero
+        return end + 1
 
     def _open(self, at: int, u: Uop) -> int:
         size = self._value(u.src[0])

@@ -8,12 +8,12 @@ and runs that block alone to find the first failing element, the place and the o
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen import Options, compile_ast
@@ -22,7 +22,7 @@ from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.fault import Fault
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, Value, bits_number
-from ..lower import CallClass, KernelAst, lower, require_supported
+from ..lower import SIDES, CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
@@ -108,7 +108,7 @@ class NativeKernel:
         scalars = self._scalars(inputs, params, extent, plan)
         arrays = [*inputs, *outputs]
         args = _arguments(program.parameters, arrays, scalars)
-        size = int(np.prod(extent))
+        size = math.prod(extent)
         short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
         failed = run_blocks(
             program.native.run, args, plan.blocks, threads, here=short, progress=progress
@@ -163,7 +163,7 @@ class NativeKernel:
     # --- one call
 
     def _plan(self, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
-        rows, columns = (1, *extent)[-2:]
+        rows, columns = math.prod(extent[:-1]), extent[-1]
         wanted = max(_BLOCK_WORK // self._typical, 1)
         wanted = min(wanted, max(rows * columns // (4 * threads), 1))
         segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
@@ -179,19 +179,15 @@ class NativeKernel:
         plan: _Plan,
     ) -> dict[str, int]:
         """Each scalar parameter's 8-byte slot, by name."""
-        rows, columns = (1, *extent)[-2:]
         scalars = {
-            "width": columns,
-            "height": rows,
+            **_sides("", extent),
             "segments": plan.segments,
             "units": plan.units,
             "unit_block": plan.unit_block,
             "blocks": plan.blocks,
         }
         for port, array in zip(self.module.manifest.inputs, inputs, strict=True):
-            own = array.shape[: port.shape.rank]
-            scalars[f"{port.name}.width"] = own[-1]
-            scalars[f"{port.name}.height"] = own[0]
+            scalars |= _sides(f"{port.name}.", array.shape[: port.shape.rank])
         for declared, value in zip(self.module.manifest.params, params, strict=True):
             for k, bits in enumerate(value.words):
                 scalars[f"{declared.name}.{k}"] = bits
@@ -222,6 +218,11 @@ class NativeKernel:
             ),
             span=site.span,
         )
+
+
+def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
+    """The scalars that hold an extent."""
+    return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
 
 
 def _operations(module: Module) -> int:
