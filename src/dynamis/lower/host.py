@@ -202,8 +202,8 @@ def _around(x: Uop, extent: Uop) -> tuple[Uop, Uop, Uop]:
     """The two places around a float coordinate clamped to 0 … extent-1 (NaN: 0), and how far
     between. Past 2**24 the last place may round up to a whole number outside."""
     last = cast(src=word.sub(extent, i32(1)), dtype=float32)
-    inside = word.where(word.lt(last, x), last, x)
-    inside = word.where(word.lt(f32(0.0), x), inside, f32(0.0))
+    inside = word.where(word.lt(f32(0.0), x), x, f32(0.0))
+    inside = word.where(word.lt(last, inside), last, inside)
     low = cast(src=inside, dtype=int32)
     fraction = word.sub(inside, cast(src=low, dtype=float32))
     if extent.vmax > MAX_GRID_AXIS:
