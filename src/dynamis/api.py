@@ -36,9 +36,6 @@ BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
 what a kernel means, word for word, thousands of times slower."""
 
-DEFAULT_WIDTH = 8
-"""Elements that run side by side in the lanes of a vector."""
-
 
 class Listing(str):
     """Text of many lines that a REPL or notebook shows as it is, without quotes and escapes."""
@@ -60,7 +57,7 @@ class _Source:
         self._budget = budget
         self._validated: Validated | None = None
         self._pack: Callable[[Sequence[Array]], Any] | None = None
-        self._native: dict[int, NativeKernel] = {}
+        self._native: dict[int | None, NativeKernel] = {}
         self._seconds = 0.0
 
     def validated(self) -> Validated:
@@ -76,8 +73,8 @@ class _Source:
                     self._validated = validated
         return self._validated
 
-    def native(self, width: int) -> NativeKernel:
-        """The native kernel for a vector width. It compiles when it first runs."""
+    def native(self, width: int | None) -> NativeKernel:
+        """The native kernel for a width (None: chosen for it). It compiles when it first runs."""
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
@@ -128,7 +125,7 @@ class Kernel:
     __qualname__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, source: _Source, width: int = DEFAULT_WIDTH):
+    def __init__(self, source: _Source, width: int | None = None):
         self._source = source
         self._width = width
         functools.update_wrapper(self, source.function)
@@ -207,9 +204,10 @@ class Kernel:
         return self._source.compile_seconds
 
     @public
-    def options(self, *, width: int = DEFAULT_WIDTH) -> Kernel:
-        """The same kernel with other code generation options: ``width``, elements per vector
-        (1, 2, 4, 8 or 16). No option ever changes a result. Raises OptionError."""
+    def options(self, *, width: int | None = None) -> Kernel:
+        """The same kernel with other code generation options: ``width``, elements that run side
+        by side (1, 2, 4, … 64; by default as many as suit the kernel and the machine). No option
+        ever changes a result. Raises OptionError."""
         _options(width)
         return Kernel(self._source, width)
 
@@ -284,10 +282,10 @@ def _check_budget(budget: object) -> None:
         raise ArgumentValueError(f"budget= takes a number in 1…{MAX_BUDGET}, not {budget}")
 
 
-def _options(width: int) -> Options:
+def _options(width: int | None) -> Options | None:
     from .codegen import Options
 
-    return Options(width=width)
+    return None if width is None else Options(width)
 
 
 def _named(module: str, name: str) -> object:
@@ -298,7 +296,7 @@ def _named(module: str, name: str) -> object:
     return found
 
 
-def _with_width(module: str, name: str, width: int) -> Kernel:
+def _with_width(module: str, name: str, width: int | None) -> Kernel:
     """The kernel of that name with another width: what its pickle says."""
     importlib.import_module(module)
     found = _named(module, name)

@@ -220,18 +220,20 @@ def run_random(seed: int, widths: tuple[int, ...]) -> bool:
 def test_random_modules_agree(first: int) -> None:
     print("seeds", SEED + first, "to", SEED + first + 19)
     faults = sum(
-        run_random(SEED + first + k, ((1, 8), (4,), (2,), (16,))[k % 4]) for k in range(20)
+        run_random(SEED + first + k, ((1, 8), (4,), (32,), (16,), (2, 64))[k % 5])
+        for k in range(20)
     )
     assert faults < 20  # some runs give words
 
 
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 @pytest.mark.parametrize("mask_registers", [False, True])
-def test_random_modules_agree_however_masks_are_kept(
-    mask_registers: bool, monkeypatch: pytest.MonkeyPatch
+def test_random_modules_agree_however_vectors_and_masks_are_kept(
+    mask_registers: bool, vector_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x86 = native.host().x86
-    monkeypatch.setattr(native, "host", lambda: Machine(x86, mask_registers))
-    for k in range(20):
-        run_random(SEED + 500 + k, (8,))
+    monkeypatch.setattr(native, "host", lambda: Machine(x86, mask_registers, vector_bytes))
+    for k in range(12):
+        run_random(SEED + 500 + k, ((8,), (16,), (32,))[k % 3])
     want = spin.options(width=1)(np.arange(1, 90, dtype=np.int32))
     assert np.array_equal(spin.options(width=4)(np.arange(1, 90, dtype=np.int32)), want)

@@ -27,7 +27,7 @@ def grid() -> Grid[i32]:
     return dy.element() * 1000 + i32(p.y) * 31 + i32(p.x)
 
 
-@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_every_row_element_is_written(width: int, threads: int) -> None:
     native = NativeKernel(validate(rows.module), Options(width=width))
@@ -69,7 +69,7 @@ def test_the_block_number_is_the_thread_axis() -> None:
     assert sorted(kinds) == ["LOOP", "LOOP", "THREAD", "UPCAST"]
 
 
-@pytest.mark.parametrize("width", [0, 3, 32, -8])
+@pytest.mark.parametrize("width", [0, 3, 48, 128, -8])
 def test_a_width_that_does_not_exist_is_refused(width: int) -> None:
-    with pytest.raises(OptionError, match="one of 1, 2, 4, 8, 16"):
+    with pytest.raises(OptionError, match="one of 1, 2, 4, 8, 16, 32, 64"):
         Options(width=width)

@@ -7,9 +7,9 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32
 from dynamis.kernel import FaultKind, account, op
+from dynamis.kernel.induction import growth
 from dynamis.kernel.types import Field, StructDef, Type
 from dynamis.lower import CallClass, KernelAst, lower
-from dynamis.lower.induction import growth
 from dynamis.uop import Ops, spec_kernel, toposort, type_verify
 
 

@@ -48,7 +48,7 @@ Width = Annotated[
     typer.Option(
         "--width",
         metavar="N",
-        help="Elements per vector, a power of two. Never changes a result.",
+        help="Elements that run side by side, a power of two. Never changes a result.",
         show_default=False,
     ),
 ]

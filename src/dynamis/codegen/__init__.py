@@ -14,6 +14,7 @@ from ..uop import Uop, collector_paused, simplify, spec_kernel, spec_program, ty
 from .access import class_accesses
 from .decompose import decompose
 from .linearize import linearize
+from .loosen import loosen_loops
 from .options import WIDTHS, OptionError, Options
 from .prune import prune_registers
 from .split import bind_threads, split_domain
@@ -33,7 +34,7 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     if verify:
         type_verify(root, spec_kernel)
     root, lane = split_domain(root, options.width)
-    root = simplify(bind_threads(root))
+    root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
         root = vectorize(root, lane)
     root = prune_registers(simplify(decompose(root)))

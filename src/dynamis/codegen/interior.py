@@ -20,6 +20,9 @@ from ..uop import AxisType, Ops, Uop, cast, const_of_dtype, toposort
 MAX_TERM, MAX_TERMS, MAX_COLUMNS = 2**20, 8, 2**23
 """Bounds that make float sums of a column and offsets exact."""
 
+NEAR = 8
+"""Columns from the end of a row that are best done one by one."""
+
 Interval = tuple[Uop, Uop]
 
 
@@ -33,6 +36,11 @@ class ClampedRead:
     offset: Interval
     terms: tuple[Interval, ...]
     extent: Uop
+
+    def is_near(self, column: Uop) -> bool:
+        """Whether the read's clamp can bite in NEAR columns at most, at each end of a row."""
+        low, high = self.offset
+        return self.extent is column.src[0] and low.vmin >= -NEAR and high.vmax <= NEAR
 
 
 def clamped_reads(body: Uop, column: Uop) -> list[ClampedRead]:

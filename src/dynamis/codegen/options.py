@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import DynamisError
 
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class OptionError(DynamisError, ValueError):
@@ -15,9 +15,11 @@ class OptionError(DynamisError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``width``: elements a vector holds, one of 1, 2, 4, 8, 16. Raises OptionError."""
+    """``width``: elements that run side by side, one of ``WIDTHS``. ``streaming``: results go past
+    the caches; outputs then start on a cache line and rows hold whole steps. Raises OptionError."""
 
-    width: int = 8
+    width: int
+    streaming: bool = False
 
     def __post_init__(self) -> None:
         if self.width not in WIDTHS:

@@ -11,6 +11,7 @@ segment must hold at least ``width`` columns.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dtype import AddrSpace, Val, int32, int64
@@ -61,7 +62,9 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
     """The AST over block, unit and step ranges, and its lane range (None for one lane).
 
     With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
-    reads are at plain offsets from the column (``interior.py``).
+    reads are at plain offsets from the column (``interior.py``). A border of a few columns goes one
+    column at a time, and the interior's last step is shifted back to end with it; a wide one goes
+    in steps of lanes.
     """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 3:
@@ -77,24 +80,33 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
     lane = _range(width, 4, AxisType.UPCAST, int32) if width > 1 else None
     lanes = [] if lane is None else [lane]
 
-    def closed(step: Uop, place: Uop, body: Uop) -> Uop:
-        place = place if lane is None else place + lane
-        value = substitute([(column, place), *rows], body)
-        return end_(value=value, ranges=[step, *lanes])
+    def closed(step: Uop, place: Uop, body: Uop, lanes: Sequence[Uop] = ()) -> Uop:
+        place = sum(lanes, place)
+        return end_(value=substitute([(column, place), *rows], body), ranges=[step, *lanes])
 
     if not reads:
         step = _range(cut.steps, 2, AxisType.LOOP, int32, cut.unit)
-        done = closed(step, cut.place(step), body)
+        done = closed(step, cut.place(step), body, lanes)
     else:
         first, stop = (substitute(rows, u) for u in interior_columns(reads, cut.columns))
-        before, inside = cut.interior(first, stop)
-        step = _range(cut.steps - inside, 2, AxisType.LOOP, int32, cut.unit)
-        skipped = (step < before).where(0, inside)
-        border = closed(step, cut.place(step + skipped), body)
-        step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
-        plain = substitute([(read.clamp, read.plain) for read in reads], body)
-        place = cut.begin + (before + step) * width
-        done = group([border, closed(step, place, _copied(plain, root))])
+        plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root)
+        if all(read.is_near(column) for read in reads):
+            before, length = cut.inside(first, stop)
+            step = _range(cut.length - length, 2, AxisType.LOOP, int32, cut.unit)
+            skipped = (step < before).where(0, length)
+            border = closed(step, cut.begin + step + skipped, body)
+            inside = _quotient(length + (width - 1), const_of_dtype(int32, width))
+            step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
+            start, last = step * width, length - width
+            place = cut.begin + before + (last < start).where(last, start)
+        else:
+            before, inside = cut.interior(first, stop)
+            step = _range(cut.steps - inside, 2, AxisType.LOOP, int32, cut.unit)
+            skipped = (step < before).where(0, inside)
+            border = closed(step, cut.place(step + skipped), body, lanes)
+            step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
+            place = cut.begin + (before + step) * width
+        done = group([border, closed(step, place, plain, lanes)])
     done = end_(value=done, ranges=[cut.block, cut.unit])
     return substitute([(closing, done)], root), lane
 
@@ -138,8 +150,15 @@ class _Cut:
         unit = _range(count, 1, AxisType.LOOP, int64, block)
         row = _quotient(before + unit, segments)
         segment = before + unit - row * segments
-        begin = cast(src=_quotient(segment * columns, segments), dtype=int32)
-        stop = cast(src=_quotient((segment + 1) * columns, segments), dtype=int32)
+        lanes = const_of_dtype(int64, width)
+
+        def edge(segment: Uop) -> Uop:
+            """Where a segment begins: at a whole number of steps."""
+            return _quotient(_quotient(segment * columns, segments), lanes) * lanes
+
+        begin = cast(src=edge(segment), dtype=int32)
+        after = segment + 1
+        stop = cast(src=(after < segments).where(edge(after), columns), dtype=int32)
         return _Cut(block, unit, row, columns, begin, stop - begin, width)
 
     @property
@@ -153,6 +172,16 @@ class _Cut:
             return self.begin + step
         start, last = step * self.width, self.length - self.width
         return self.begin + (last < start).where(last, start)
+
+    def inside(self, first: Uop, stop: Uop) -> tuple[Uop, Uop]:
+        """How many of the unit's columns come before the interior first … stop - 1, and how many
+        lie within; none within where they would not fill the lanes."""
+        begin, length = (cast(src=u, dtype=int64) for u in (self.begin, self.length))
+        before = (first - begin).maximum(const_of_dtype(int64, 0))
+        end = stop - begin
+        within = (length < end).where(length, end) - before
+        within = (within < self.width).where(0, within)
+        return cast(src=before, dtype=int32), cast(src=within, dtype=int32)
 
     def interior(self, first: Uop, stop: Uop) -> tuple[Uop, Uop]:
         """How many steps come before, and lie whole within, the columns first … stop - 1."""

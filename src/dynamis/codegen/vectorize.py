@@ -45,7 +45,10 @@ class Variance:
         self.registers: set[Uop] = set()
         self.divergent: set[Uop] = set()
         self.readers: dict[Uop, list[Uop]] = {}
+        self.stores: dict[Uop, list[Uop]] = {}
         for u in order:
+            if u.op is Ops.STORE:
+                self.stores.setdefault(storage_of(u.src[0]), []).append(u)
             if u.op is Ops.LOAD and is_register(storage_of(u)):
                 self.readers.setdefault(storage_of(u), []).append(u)
         before = -1
@@ -203,8 +206,28 @@ class _Vectorizer:
             own = self.breaks.get(masking)
             behind = own is None or own in _deps(u.src[0])
             live = loop.after if behind and loop.after is not None else loop.before
+            stores = self.variance.stores[storage_of(u.src[0])]
+            if sum(masking in s.ranges for s in stores) == 1:
+                value, live = _unchosen(value, target, live)
             gates = [gates[0] & live] if gates else [live]
         return store(dst=target, value=value, gate=gates[0] if gates else None)
+
+
+def _unchosen(value: Uop, target: Uop, live: Uop) -> tuple[Uop, Uop]:
+    """A value that may be the target's own word, as what it is else and where."""
+    while value.op is Ops.WHERE:
+        condition, a, b = value.src
+        if _is_word(a, target):
+            value, live = b, live & condition.logical_not()
+        elif _is_word(b, target):
+            value, live = a, live & condition
+        else:
+            break
+    return value, live
+
+
+def _is_word(u: Uop, target: Uop) -> bool:
+    return u.op is Ops.LOAD and storage_of(u) is storage_of(target)
 
 
 def _deps(target: Uop) -> set[Uop]:

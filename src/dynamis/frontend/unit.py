@@ -15,6 +15,7 @@ from typing import NoReturn
 from ..errors import DynamisError, public
 from ..kernel.module import (
     DEFAULT_BUDGET,
+    MAX_BLOCK_DEPTH,
     MAX_BUDGET,
     Capabilities,
     Function,
@@ -26,6 +27,7 @@ from ..kernel.module import (
     capability_of,
 )
 from ..kernel.op import Arg, Construct, Param
+from ..kernel.trips import counted_loops
 from ..kernel.types import Type
 from .builder import Builder
 from .depth import MAX_CALL_DEPTH, checked_frames
@@ -343,4 +345,5 @@ def compile_kernel(
     budget = DEFAULT_BUDGET if budget is None else budget
     if not 1 <= budget <= MAX_BUDGET:
         raise DynamisError(f"budget must be from 1 to {MAX_BUDGET}, not {budget}")
-    return Unit(function).module(id or KernelId(function.__name__, 1), budget)
+    module = Unit(function).module(id or KernelId(function.__name__, 1), budget)
+    return with_room(4 * MAX_BLOCK_DEPTH, lambda: counted_loops(module))

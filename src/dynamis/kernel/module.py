@@ -94,6 +94,20 @@ class Block:
     result: ValueId
 
 
+def all_instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
+    """Every instruction of ``body`` in pre-order, nested blocks included; iterative."""
+    stack: list[Iterator[Instruction]] = [iter(body)]
+    while stack:
+        for instruction in stack[-1]:
+            yield instruction
+            nested = instruction.op.blocks()
+            if nested:
+                stack.extend(iter(block.body) for block in reversed(nested))
+                break
+        else:
+            stack.pop()
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function: arguments, a top-level block and results. It calls only functions below it.
@@ -107,17 +121,8 @@ class Function:
     bindings: tuple[tuple[ValueId, str], ...] = ()
 
     def instructions(self) -> Iterator[Instruction]:
-        """Every instruction in pre-order, nested blocks included; iterative."""
-        stack: list[Iterator[Instruction]] = [iter(self.body)]
-        while stack:
-            for instruction in stack[-1]:
-                yield instruction
-                nested = instruction.op.blocks()
-                if nested:
-                    stack.extend(iter(block.body) for block in reversed(nested))
-                    break
-            else:
-                stack.pop()
+        """Every instruction in pre-order, nested blocks included."""
+        return all_instructions(self.body)
 
     @property
     def slot_count(self) -> int:

@@ -27,7 +27,7 @@ from .types import Numeric, Type, Value
 
 UNROLLED_COUNT = 16
 """The most iterations of a loop that is written out."""
-UNROLLED_SIZE = 128
+UNROLLED_SIZE = 512
 """The most instructions that a loop written out takes."""
 
 _COMMUTE: frozenset[object] = frozenset((

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from ..dtype import bool_, float32, int32
 from ..kernel import op as ir
 from ..kernel.fault import FaultKind
+from ..kernel.induction import growth
 from ..kernel.module import Function, Instruction, Module
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, part_at, word_types, words
@@ -42,7 +43,6 @@ from . import arithmetic as word
 from .arithmetic import i32
 from .effects import ZERO, Register, Site, unique
 from .host import CallClass, Host, Words, scalar_param
-from .induction import growth
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,7 @@ def quads(program: Sequence[Uop]) -> dict[Uop, Quad]:
         elif u.op is Ops.LOAD or u.op is Ops.STORE:
             place = u.src[0]
             lanes = lanes_or_zero(place) if not is_register(storage_of(place)) else 0
-            if lanes == 0 or lanes % 8 or byte_count(memory_type(place)) != 4:
+            if lanes == 0 or lanes % QUAD or byte_count(memory_type(place)) != 4:
                 continue
             form = strided(place.src[1])
             if form is not None and form[1] != QUAD:

@@ -1,17 +1,17 @@
 """Instruction selection: one Uop ALU node → LLVM instructions with its total meaning.
 
-``Emitter`` gives fresh names and takes lines; every function here receives operand texts of the
-node's own lane count and returns the text of the result.
+``Emitter`` gives fresh names and takes lines; every function here receives operand texts of
+the same lanes and returns the text of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..dtype import Val, bool_
 from ..uop import Op, Ops, Uop, UopError
 from .known import interval
-from .llvm_types import lanes_of, literal, scalar_type, splat_literal, vector_type
+from .llvm_types import literal, scalar_type, splat_literal, vector_type
 
 
 class Emitter:
@@ -34,6 +34,11 @@ class Emitter:
         name = self.fresh()
         self.line(f"{name} = {text}")
         return name
+
+    def shuffle(self, ty: str, a: str, b: str, picked: Sequence[int]) -> str:
+        """Lanes of ``a`` and ``b``, of vector type ``ty``, by number; b's follow a's."""
+        mask = ", ".join(f"i32 {k}" for k in picked)
+        return self.value(f"shufflevector {ty} {a}, {ty} {b}, <{len(picked)} x i32> <{mask}>")
 
     def call(self, intrinsic: str, result: str, args: list[tuple[str, str]]) -> str:
         """Call an LLVM intrinsic, overloaded on its result type."""
@@ -75,9 +80,8 @@ _FLOAT_CALLS: dict[Op, str] = {
 class Select:
     """Instructions for a node ``u`` over operand texts ``args`` of its lane count."""
 
-    def __init__(self, out: Emitter, u: Uop, args: list[str]):
-        self.out, self.u, self.args = out, u, args
-        self.lanes = lanes_of(u)
+    def __init__(self, out: Emitter, u: Uop, args: list[str], lanes: int):
+        self.out, self.u, self.args, self.lanes = out, u, args, lanes
         source = u.src[-1] if u.op is Ops.WHERE else u.src[0]
         dtype = source.dtype
         assert isinstance(dtype, Val)

@@ -27,10 +27,12 @@ class Machine:
     """What rendering asks about the processor.
 
     ``x86``: a task sets MXCSR. ``mask_registers`` (AVX-512): a mask is best kept as bits; elsewhere
-    one that crosses iterations is best kept as i32 lanes, in which form the machine tests it."""
+    one that crosses iterations is best kept as i32 lanes, in which form the machine tests it.
+    ``vector_bytes``: the widest vector it computes on."""
 
     x86: bool
     mask_registers: bool
+    vector_bytes: int = 32
 
 
 _SCALARS: dict[Dtype, str] = {

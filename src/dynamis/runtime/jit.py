@@ -16,6 +16,7 @@ from ..errors import DynamisError
 from ..render import Machine
 
 _FLOOR = ("avx2", "bmi2", "f16c", "fma")
+_WIDE = ("avx512f", "avx512vl", "avx512dq", "avx512bw")
 
 
 class UnsupportedCpu(DynamisError, RuntimeError):
@@ -44,7 +45,8 @@ def host() -> Machine:
             "the native backend needs an x86-64-v3 processor, and this one lacks "
             f'{", ".join(missing)}; backend="reference" runs anywhere, slowly'
         )
-    return Machine(x86=x86, mask_registers=bool(features.get("avx512vl")))
+    wide = all(features.get(name) for name in _WIDE)
+    return Machine(x86=x86, mask_registers=wide, vector_bytes=64 if wide else 32 if x86 else 16)
 
 
 def _parse(text: str, context: Any) -> tuple[Any, Any]:

@@ -29,9 +29,11 @@ from ..uop.render import uops_to_string
 from .jit import Native, assembly, compile_llvm, host
 from .locks import COMPILING
 from .stages import STAGES
+from .streaming import reads_own_element_only, streams
 from .threads import Progress, run_blocks, run_one
+from .width import fitting_width, preferred_width
 
-_BLOCK_WORK = 2**18
+_BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**27
 """A run below both, in operations as a rule and at worst, stays on the calling thread."""
@@ -71,15 +73,18 @@ class _Plan:
 class NativeKernel:
     """A validated kernel's native code. Safe to call from many threads.
 
+    Without ``options`` they are chosen for the kernel and this machine.
+
     Raises UnsupportedKernel for a kernel that this backend does not run."""
 
     def __init__(self, validated: Validated, options: Options | None = None):
         require_supported(validated.module)
         self.module = account(validated.module)
         self._optimized = account(optimize(validated.module))
-        self.options = options or Options()
+        self.options = options or Options(preferred_width(self._optimized, host()))
         self.compile_seconds = 0.0
         self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
+        self._streams = reads_own_element_only(self.module)
         self._typical = max(1, self.module.typical_work())
         limit = self.module.manifest.work_limit
         iterations = limit if self.module.counts_work() else min(self.module.worst_work(), limit)
@@ -102,7 +107,9 @@ class NativeKernel:
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
-        options = self.options if columns >= self.options.width else replace(self.options, width=1)
+        width = fitting_width(self.options.width, columns)
+        streaming = self._streams and streams(inputs, outputs, columns, width)
+        options = Options(width, streaming)
         plan = self._plan(extent, threads, options.width)
         program = self._program(call, options, search=False)
         scalars = self._scalars(inputs, params, extent, plan)
@@ -165,7 +172,7 @@ class NativeKernel:
     def _plan(self, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
         rows, columns = math.prod(extent[:-1]), extent[-1]
         wanted = max(_BLOCK_WORK // self._typical, 1)
-        wanted = min(wanted, max(rows * columns // (4 * threads), 1))
+        wanted = min(wanted, max(rows * columns // (64 * threads), 1))
         segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
         units = rows * segments
         unit_block = max(wanted * segments // columns, 1)
@@ -241,7 +248,7 @@ def _operations(module: Module) -> int:
 def _compile(module: Module, call: CallClass, options: Options, search: bool) -> _Program:
     ast = lower(module, call, search=search)
     linear = compile_ast(ast.root, options)
-    native = compile_llvm(render_llvm(linear, host()))
+    native = compile_llvm(render_llvm(linear, host(), streaming=options.streaming))
     return _Program(native, parameters(linear), ast)
 
 

@@ -1,0 +1,238 @@
+"""Values of a linear program as LLVM operands.
+
+A uniform value is one scalar. A shaped value is a list of *parts*: vectors of the machine's own
+width, or one narrower vector. No type wider than the machine's is ever written, and every node is
+emitted for all parts before the next node, so as many independent vectors are in flight as a value
+has parts. How many lanes a part has follows from the width of its dtype; a mask keeps the parts of
+the comparison that made it. Where one node mixes parts of different lanes they are cut or joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dtype import Dtype, Ptr, bool_
+from ..uop import Ops, Uop
+from .analysis import crossing_masks, rendered_nodes
+from .fused import fused
+from .llvm_ops import Emitter, Select
+from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
+
+Parts = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A mask as i32 lanes, and the block in which it also exists as i1."""
+
+    block: str
+    parts: Parts
+
+
+class Values:
+    """What each node, splat and register is called, and in which form."""
+
+    def __init__(self, program: Uop, machine: Machine):
+        self.source, self.machine = program, machine
+        self.program: Sequence[Uop] = program.src
+        self.out = Emitter()
+        self.names: dict[Uop, Parts] = {}
+        self.splats: dict[Uop, Parts] = {}
+        self.registers: dict[Uop, Parts] = {}
+        self.block = "entry"
+        self.labels = 0
+        self.needed = rendered_nodes(self.program)
+        self.rendered = [u for u in self.program if u in self.needed]
+        self.crossing = set() if machine.mask_registers else crossing_masks(self.rendered)
+        self.wide: dict[Uop, Wide] = {}
+        # what has been written in this block already:
+        self.narrowed: dict[Uop, Parts] = {}
+        self.recut: dict[tuple[str, int], Parts] = {}
+        self.extracted: dict[tuple[Uop, int], str] = {}
+
+    # --- blocks
+
+    def label(self, hint: str) -> str:
+        self.labels += 1
+        return f"{hint}{self.labels}"
+
+    def start(self, label: str) -> None:
+        self.out.lines.append(f"{label}:")
+        self.block = label
+        self.narrowed.clear()
+        self.recut.clear()
+        self.extracted.clear()
+
+    # --- parts
+
+    def part_lanes(self, dtype: Dtype, lanes: int) -> int:
+        """Lanes of each part of a value of ``lanes`` lanes; masks go with 32-bit lanes."""
+        return min(lanes, self.machine.vector_bytes * 8 // max(32, dtype.bitsize))
+
+    def cut(self, scalar: str, parts: Parts, have: int, want: int) -> Parts:
+        """Parts of ``have`` lanes as parts of ``want`` lanes."""
+        if have == want:
+            return parts
+        if have > want:
+            return [piece for part in parts for piece in self._pieces(scalar, part, have, want)]
+        ty, both = vector_type(scalar, have), range(2 * have)
+        joined = [
+            self.out.shuffle(ty, low, high, both)
+            for low, high in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        return self.cut(scalar, joined, 2 * have, want)
+
+    def _pieces(self, scalar: str, part: str, have: int, want: int) -> Parts:
+        if (part, want) not in self.recut:
+            ty = vector_type(scalar, have)
+            self.recut[part, want] = [
+                self.out.shuffle(ty, part, "poison", range(k, k + want))
+                for k in range(0, have, want)
+            ]
+        return self.recut[part, want]
+
+    # --- nodes
+
+    def define(self, u: Uop, *parts: str) -> None:
+        """Name the parts of ``u`` (of a uniform node: its one scalar)."""
+        self.names[u] = list(parts)
+        lanes = self.needed[u]
+        if lanes:
+            per = self.part_lanes(u.dtype, lanes)
+            self.splats[u] = [self._splat(scalar_type(u.dtype), parts[0], per)] * (lanes // per)
+        if u in self.crossing:
+            self.wide[u] = self.widened(self.names[u], lanes_of(u))
+
+    def _splat(self, scalar: str, name: str, lanes: int) -> str:
+        ty = vector_type(scalar, lanes)
+        one = self.out.value(f"insertelement {ty} poison, {scalar} {name}, i32 0")
+        return self.out.shuffle(ty, one, "poison", [0] * lanes)
+
+    def scalar(self, u: Uop) -> str:
+        """The operand text of a uniform node."""
+        return literal(u.dtype, u.arg.value) if u.op is Ops.CONST else self.names[u][0]
+
+    def use(self, u: Uop, lanes: int, per: int) -> Parts:
+        """``u`` in ``lanes`` lanes, in parts of ``per``."""
+        scalar = scalar_type(u.dtype)
+        if u.op is Ops.CONST:
+            return [splat_literal(scalar, literal(u.dtype, u.arg.value), per)] * (lanes // per)
+        if lanes_of(u) == 0:
+            splat = self.splats[u]
+            own = self.part_lanes(u.dtype, self.needed[u])
+            return (self.cut(scalar, splat[:1], own, per) if own > per else splat[:1]) * (
+                lanes // per
+            )
+        parts = self.here(u, self.names[u])
+        return self.cut(scalar, parts, lanes // len(parts), per)
+
+    def alu(self, u: Uop) -> Parts:
+        """An arithmetic node, one part after the other."""
+        lanes, group = lanes_of(u), fused(u)
+        operands = u.src if group is None else group.operands
+        per = self._common_lanes(u, operands, lanes)
+        if lanes:
+            columns = [self.use(s, lanes, per) for s in operands]
+        else:
+            columns = [[self.scalar(s)] for s in operands]
+        parts = []
+        for args in zip(*columns, strict=True):
+            if group is None:
+                parts.append(Select(self.out, u, list(args), per).emit())
+                continue
+            ty = vector_type(scalar_type(operands[0].dtype), per)
+            if group.name == "ole":
+                parts.append(self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}"))
+            else:
+                parts.append(self.out.call(group.name, ty, [(ty, a) for a in args]))
+        if u.dtype is bool_ or not lanes:
+            return parts
+        return self.cut(scalar_type(u.dtype), parts, per, self.part_lanes(u.dtype, lanes))
+
+    def _common_lanes(self, u: Uop, operands: Sequence[Uop], lanes: int) -> int:
+        """The lanes of a part in which every operand of a node, and its result, fits a vector."""
+        if not lanes:
+            return 0
+        wide = [s.dtype for s in (u, *operands) if s.dtype is not bool_]
+        if wide:
+            return min(self.part_lanes(dtype, lanes) for dtype in wide)
+        shaped = [lanes // len(self.names[s]) for s in operands if s in self.names and lanes_of(s)]
+        return min([*shaped, self.part_lanes(bool_, lanes)])
+
+    def stack(self, u: Uop) -> Parts:
+        """Lanes written one by one."""
+        scalar, lanes = scalar_type(u.dtype), len(u.src)
+        per = self.part_lanes(u.dtype, lanes)
+        groups = [u.src[k : k + per] for k in range(0, lanes, per)]
+        if all(s.op is Ops.CONST for s in u.src):
+            return [
+                "<" + ", ".join(f"{scalar} {literal(u.dtype, s.arg.value)}" for s in group) + ">"
+                for group in groups
+            ]
+        return [self.gathered(scalar, [self.scalar(s) for s in group]) for group in groups]
+
+    def gathered(self, scalar: str, words: Sequence[str]) -> str:
+        """One vector of scalars."""
+        ty, name = vector_type(scalar, len(words)), "poison"
+        for k, word in enumerate(words):
+            name = self.out.value(f"insertelement {ty} {name}, {scalar} {word}, i32 {k}")
+        return name
+
+    # --- masks
+    # Where masks have no registers of their own, one that is used in another block than its own
+    # goes there as i32 lanes: as i1 it would be packed and unpacked on the way.
+
+    def widened(self, parts: Parts, lanes: int) -> Wide:
+        per = lanes // len(parts)
+        text = f"<{per} x i1> %s to <{per} x i32>"
+        return Wide(self.block, [self.out.value("sext " + text % part) for part in parts])
+
+    def narrow(self, part: str, lanes: int) -> str:
+        return self.out.value(f"icmp slt <{lanes} x i32> {part}, zeroinitializer")
+
+    def here(self, u: Uop, parts: Parts) -> Parts:
+        """The mask ``parts`` of a node or register; in a new block made again from i32 lanes."""
+        wide = self.wide.get(u)
+        if wide is None or wide.block == self.block:
+            return parts
+        if u not in self.narrowed:
+            per = self._lanes(u) // len(wide.parts)
+            self.narrowed[u] = [self.narrow(part, per) for part in wide.parts]
+        return self.narrowed[u]
+
+    def _lanes(self, u: Uop) -> int:
+        return u.dtype.size if isinstance(u.dtype, Ptr) else lanes_of(u)
+
+    def any_lane(self, gate: Uop) -> str:
+        """Whether ``gate`` holds in any lane."""
+        lanes = lanes_of(gate)
+        if lanes == 0:
+            return self.scalar(gate)
+        return self._test(gate, "or", "ne", 0)
+
+    def every_lane(self, gate: Uop) -> str:
+        """Whether ``gate`` holds in every lane."""
+        lanes = lanes_of(gate)
+        if lanes == 0:
+            return self.scalar(gate)
+        return self._test(gate, "and", "eq", -1)
+
+    def no_lane(self, gate: Uop) -> str:
+        return self._test(gate, "or", "eq", 0)
+
+    def _test(self, gate: Uop, join: str, compare: str, bits: int) -> str:
+        """The parts of a mask joined, and their bits compared."""
+        parts = self.here(gate, self.names[gate])
+        per = lanes_of(gate) // len(parts)
+        while len(parts) > 1:
+            parts = [
+                self.out.value(f"{join} <{per} x i1> {a}, {b}")
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+        name = parts[0]
+        if not self.machine.mask_registers:  # test i32 lanes by their sign: one movmsk
+            wide = self.out.value(f"sext <{per} x i1> {name} to <{per} x i32>")
+            name = self.narrow(wide, per)
+        word = self.out.value(f"bitcast <{per} x i1> {name} to i{per}")
+        return self.out.value(f"icmp {compare} i{per} {word}, {bits}")
