@@ -16,6 +16,7 @@ from .decompose import decompose
 from .linearize import linearize
 from .loosen import loosen_loops
 from .options import WIDTHS, OptionError, Options
+from .order import order_networks
 from .prune import prune_registers
 from .split import bind_threads, split_domain
 from .vectorize import vectorize
@@ -33,10 +34,10 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     verify = bool(os.environ.get("DYNAMIS_VERIFY"))
     if verify:
         type_verify(root, spec_kernel)
-    root, lane = split_domain(root, options.width)
+    root, lane = split_domain(root, options.width, streaming=options.streaming)
     root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
-        root = vectorize(root, lane)
+        root = vectorize(simplify(order_networks(root)), lane)
     root = prune_registers(simplify(decompose(root)))
     program = linearize(simplify(class_accesses(root)))
     if verify:

@@ -16,7 +16,7 @@ class OptionError(DynamisError, ValueError):
 @dataclass(frozen=True, slots=True)
 class Options:
     """``width``: elements that run side by side, one of ``WIDTHS``. ``streaming``: results go past
-    the caches; outputs then start on a cache line and rows hold whole steps. Raises OptionError."""
+    the caches. Raises OptionError."""
 
     width: int
     streaming: bool = False

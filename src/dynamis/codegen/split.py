@@ -36,6 +36,8 @@ from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
 
+LINE = 64
+"""Bytes of a cache line, and the most elements of one."""
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
 
@@ -58,13 +60,13 @@ def domain_ranges(root: Uop) -> list[Uop]:
     return sorted(found, key=lambda u: u.arg.axis)
 
 
-def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
+def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop, Uop | None]:
     """The AST over block, unit and step ranges, and its lane range (None for one lane).
 
     With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
     reads are at plain offsets from the column (``interior.py``). A border of a few columns goes one
     column at a time, and the interior's last step is shifted back to end with it; a wide one goes
-    in steps of lanes.
+    in steps of lanes. ``streaming``: steps start on the output's cache lines, but for the first.
     """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 3:
@@ -85,8 +87,9 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
         return end_(value=substitute([(column, place), *rows], body), ranges=[step, *lanes])
 
     if not reads:
-        step = _range(cut.steps, 2, AxisType.LOOP, int32, cut.unit)
-        done = closed(step, cut.place(step), body, lanes)
+        steps, lead = cut.aligned(cut.begin, cut.length, streaming)
+        step = _range(steps, 2, AxisType.LOOP, int32, cut.unit)
+        done = closed(step, cut.shifted(step, cut.begin, cut.length, lead), body, lanes)
     else:
         first, stop = (substitute(rows, u) for u in interior_columns(reads, cut.columns))
         plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root)
@@ -95,10 +98,10 @@ def split_domain(root: Uop, width: int) -> tuple[Uop, Uop | None]:
             step = _range(cut.length - length, 2, AxisType.LOOP, int32, cut.unit)
             skipped = (step < before).where(0, length)
             border = closed(step, cut.begin + step + skipped, body)
-            inside = _quotient(length + (width - 1), const_of_dtype(int32, width))
-            step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
-            start, last = step * width, length - width
-            place = cut.begin + before + (last < start).where(last, start)
+            start = cut.begin + before
+            steps, lead = cut.aligned(start, length, streaming)
+            step = _range(steps, 3, AxisType.LOOP, int32, cut.unit, border)
+            place = cut.shifted(step, start, length, lead)
         else:
             before, inside = cut.interior(first, stop)
             step = _range(cut.steps - inside, 2, AxisType.LOOP, int32, cut.unit)
@@ -156,22 +159,44 @@ class _Cut:
             """Where a segment begins: at a whole number of steps."""
             return _quotient(_quotient(segment * columns, segments), lanes) * lanes
 
-        begin = cast(src=edge(segment), dtype=int32)
         after = segment + 1
-        stop = cast(src=(after < segments).where(edge(after), columns), dtype=int32)
+        rest = columns - _quotient(columns, lanes) * lanes
+        rest = rest * cast(src=after.eq(segments), dtype=int64)  # of the last segment alone
+        begin = cast(src=edge(segment), dtype=int32)
+        stop = cast(src=edge(after) + rest, dtype=int32)
         return _Cut(block, unit, row, columns, begin, stop - begin, width)
 
     @property
     def steps(self) -> Uop:
         """Steps of ``width`` columns that cover the unit."""
-        return _quotient(self.length + (self.width - 1), const_of_dtype(int32, self.width))
+        return self.covering(self.length)
+
+    def covering(self, length: Uop) -> Uop:
+        """Steps of ``width`` columns that cover ``length`` columns."""
+        return _quotient(length + (self.width - 1), const_of_dtype(int32, self.width))
 
     def place(self, step: Uop) -> Uop:
-        """The first column of a step, the last step shifted back."""
+        """The first column of a step over the unit, the last step shifted back."""
+        return self.shifted(step, self.begin, self.length, const_of_dtype(int32, 0))
+
+    def shifted(self, step: Uop, begin: Uop, length: Uop, lead: Uop) -> Uop:
+        """The first column of a step over ``length`` columns from ``begin``: the last step is
+        shifted back, the first one forward where steps start ``lead`` columns early."""
         if self.width == 1:
-            return self.begin + step
-        start, last = step * self.width, self.length - self.width
-        return self.begin + (last < start).where(last, start)
+            return begin + step
+        last = length - self.width
+        start = (step * self.width - lead).maximum(const_of_dtype(int32, 0))
+        return begin + (last < start).where(last, start)
+
+    def aligned(self, begin: Uop, length: Uop, streaming: bool) -> tuple[Uop, Uop]:
+        """Steps that cover ``length`` columns from ``begin``, and how many columns early they
+        start: where they stream, on a cache line of the first output."""
+        if not streaming:
+            return self.covering(length), const_of_dtype(int32, 0)
+        line, phase = (runtime_scalar(name, 0, LINE) for name in ("line_mask", "phase"))
+        lead = (phase + self.row * self.columns + cast(src=begin, dtype=int64)) & line
+        lead = (length <= 0).where(0, cast(src=lead, dtype=int32))
+        return self.covering(length + lead), lead
 
     def inside(self, first: Uop, stop: Uop) -> tuple[Uop, Uop]:
         """How many of the unit's columns come before the interior first … stop - 1, and how many

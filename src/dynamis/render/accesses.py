@@ -61,8 +61,7 @@ class Accesses(Values):
         form = strided(place.src[1])
         if form is not None and form[1] == 1:
             places = self._steps(place, self._address(place, form[0]), per, lanes)
-            for at, part in zip(places, parts, strict=True):
-                self._store_vector(ty, part, at, byte_count(scalar), per)
+            self._store_vectors(ty, parts, places, byte_count(scalar) * per)
             return
         for k, address in enumerate(self._lane_addresses(place, lanes)):
             one = self.out.value(f"extractelement {ty} {parts[k // per]}, i32 {k % per}")
@@ -86,10 +85,25 @@ class Accesses(Values):
             self.out.line(f"br label %{after}")
             self.start(after)
 
-    def _store_vector(self, ty: str, word: str, at: str, size: int, lanes: int) -> None:
-        """Store ``lanes`` words of ``size`` bytes."""
-        how = f"align {size * lanes}, !nontemporal !0" if self.streaming else f"align {size}"
-        self.out.line(f"store {ty} {word}, ptr {at}, {how}")
+    def _store_vectors(self, ty: str, words: Parts, places: Parts, size: int) -> None:
+        """Store vectors of ``size`` bytes side by side; where they go past the caches, by streaming
+        stores if they are aligned, which only the run can say."""
+        stores = [f"store {ty} {word}, ptr {at}" for word, at in zip(words, places, strict=True)]
+        if not self.streaming:
+            for text in stores:
+                self.out.line(f"{text}, align {size // int(ty[1:].split()[0])}")
+            return
+        here, past, after = self.label("cached"), self.label("past"), self.label("stored")
+        number = self.out.value(f"ptrtoint ptr {places[0]} to i64")
+        rest = self.out.value(f"and i64 {number}, {size - 1}")
+        aligned = self.out.value(f"icmp eq i64 {rest}, 0")
+        self.out.line(f"br i1 {aligned}, label %{past}, label %{here}")
+        for label, how in ((past, f"align {size}, !nontemporal !0"), (here, "align 1")):
+            self.start(label)
+            for text in stores:
+                self.out.line(f"{text}, {how}")
+            self.out.line(f"br label %{after}")
+        self.start(after)
 
     def load_bundle(self, bundle: Bundle) -> None:
         """Load a bundle's words, and define its members, where its first one stands."""
@@ -163,13 +177,13 @@ class Accesses(Values):
         per = self.part_lanes(bundle.first.src[1].dtype, lanes)
         words = [self.use(bundle.members[k].src[1], lanes, per) for k in range(step)]
         start = self._lane_addresses(place, 1)[0]
-        for n, part in enumerate(zip(*words, strict=True)):
+        below: Parts = []
+        for part in zip(*words, strict=True):
             rows = rows_of_words(self.out, scalar, part, per)
             quarters = [quarters_of_row(self.out, scalar, row, per) for row in rows]
-            below = [one for group in zip(*quarters, strict=True) for one in group]
-            for k, one in enumerate(below, n * len(below)):
-                where = self._offset(place, start, QUARTER * k)
-                self._store_vector(vector_type(scalar, QUARTER), one, where, 4, QUARTER)
+            below += [one for group in zip(*quarters, strict=True) for one in group]
+        places = self._steps(place, start, QUARTER, QUARTER * len(below))
+        self._store_vectors(vector_type(scalar, QUARTER), below, places, 4 * QUARTER)
 
     # --- addresses
 

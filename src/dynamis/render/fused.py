@@ -24,6 +24,12 @@ def fused(u: Uop) -> Fused | None:
     match u.op:
         case Ops.WHERE if u.dtype.is_float:
             return _rounding(u)
+        case Ops.WHERE if u.dtype.is_int:
+            test, one, other = u.src
+            if test.op is Ops.CMPLT and set(test.src) == {one, other}:
+                least = test.src == (one, other)  # a < b ? a : b
+                signed = "u" if u.dtype.is_unsigned else "s"
+                return Fused(signed + ("min" if least else "max"), (one, other))
         case Ops.NEG if u.dtype.is_float and u.src[0].op is Ops.MAX:
             a, b = map(_negated_operand, u.src[0].src)
             if a is not None and b is not None:

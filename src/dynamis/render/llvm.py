@@ -41,8 +41,9 @@ def parameters(program: Uop) -> list[Uop]:
 
 
 def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> str:
-    """The module text of a LINEAR; ``streaming``: its vector stores go past the caches, to places
-    that are aligned. Raises UopError for what has no LLVM rendering."""
+    """The module text of a LINEAR; ``streaming``: its vector stores go past the caches.
+
+    Raises UopError for what has no LLVM rendering."""
     body = _Body(program, machine, streaming).render()
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:

@@ -9,11 +9,12 @@ and regions nest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..dtype import AddrSpace, Number, Val, bool_, void
+from ..dtype import AddrSpace, Number, Val, bool_
 from ..errors import DynamisError
 from ..uop import Ops, Uop, evaluate
 
@@ -65,6 +66,12 @@ def interpret_program(
     _Run(program.src, memory, scalars).run(most_steps)
 
 
+def _zero(u: Uop) -> Value:
+    """What a node of a region that was not entered counts as; nobody chooses it."""
+    zero: Number = False if u.dtype is bool_ else 0.0 if u.dtype.is_float else 0
+    return (zero,) * math.prod(u.max_shape) if u.max_shape else zero
+
+
 @dataclass(slots=True)
 class _Run:
     """One run: where it is, what is known so far."""
@@ -105,15 +112,21 @@ class _Run:
                     return self._leave(u)
             case Ops.IF:
                 if not any(_lanes(self._value(u.src[0]))):
-                    return self._skip(at, u)
+                    closing = self._closing(u)
+                    for skipped in filter(self._computes, self.nodes[at + 1 : closing]):
+                        self.values[skipped] = _zero(skipped)
+                    return closing + 1
             case Ops.STORE:
                 self._store(u)
-            case _ if self._has_value(u):
+            case _ if self._computes(u):
                 self.values[u] = self._compute(u)
         return at + 1
 
-    def _has_value(self, u: Uop) -> bool:
-        return u.op not in (*_PASSED, Ops.ENDIF) and not self._is_address(u)
+    def _computes(self, u: Uop) -> bool:
+        """Whether running a node gives a value and does nothing else."""
+        if u.op in _PASSED or u.op in (Ops.ENDIF, Ops.IF, Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK):
+            return False
+        return not self._is_address(u)
 
     # -- loops and regions
 
@@ -121,15 +134,6 @@ class _Run:
         if opened not in self.closing:
             raise ProgramError(f"this {opened.op.name} is never closed: {opened!r}")
         return self.closing[opened]
-
-    def _skip(self, at: int, u: Uop) -> int:
-        """Pass a region by: what it would have made is zero behind it, for no lane to choose."""
-        end = self._closing(u)
-        for v in self.nodes[at + 1 : end]:
-            if isinstance(v.dtype, Val) and v.dtype is not void and self._has_value(v):
-                zero: Number = False if v.dtype is bool_ else 0.0 if v.dtype.is_float else 0
-                self.values[v] = (zero,) * v.max_shape[0] if v.max_shape else zero
-        return end + 1
 
     def _open(self, at: int, u: Uop) -> int:
         size = self._value(u.src[0])

@@ -26,17 +26,19 @@ from ..lower import SIDES, CallClass, KernelAst, lower, require_supported
 from ..render import RECORD_WORDS, parameters, render_llvm
 from ..uop import Uop
 from ..uop.render import uops_to_string
+from .arrays import host_dtype
 from .jit import Native, assembly, compile_llvm, host
 from .locks import COMPILING
 from .stages import STAGES
-from .streaming import reads_own_element_only, streams
+from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
 from .width import fitting_width, preferred_width
 
 _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
-_SHORT_WORK, _SHORT_WORST = 2**19, 2**27
-"""A run below both, in operations as a rule and at worst, stays on the calling thread."""
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**32
+"""A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
+of fewer operations as a rule is not worth another thread."""
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
 
@@ -84,7 +86,8 @@ class NativeKernel:
         self.options = options or Options(preferred_width(self._optimized, host()))
         self.compile_seconds = 0.0
         self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
-        self._streams = reads_own_element_only(self.module)
+        first = self.module.manifest.outputs[0].element
+        self._element = first.lanes * host_dtype(first).itemsize
         self._typical = max(1, self.module.typical_work())
         limit = self.module.manifest.work_limit
         iterations = limit if self.module.counts_work() else min(self.module.worst_work(), limit)
@@ -108,15 +111,18 @@ class NativeKernel:
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
         width = fitting_width(self.options.width, columns)
-        streaming = self._streams and streams(inputs, outputs, columns, width)
-        options = Options(width, streaming)
+        streaming = width > 1 and streams(inputs, outputs, self._element)
+        options = replace(self.options, width=width, streaming=streaming)
         plan = self._plan(extent, threads, options.width)
         program = self._program(call, options, search=False)
         scalars = self._scalars(inputs, params, extent, plan)
+        scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
         args = _arguments(program.parameters, arrays, scalars)
         size = math.prod(extent)
-        short = size * self._typical < _SHORT_WORK and size * self._worst < _SHORT_WORST
+        short = size * self._worst < _SHORT_WORST
+        if short and size * self._typical < _SHORT_WORK:
+            threads = 1
         failed = run_blocks(
             program.native.run, args, plan.blocks, threads, here=short, progress=progress
         )

@@ -2,8 +2,7 @@
 
 An ordinary store reads its cache line first; a streaming one does not, but the next reader finds
 nothing in the caches. So a run streams when what it reads and writes is more than the last level of
-cache, and only where every line is written whole: each element by a store of its own place, rows of
-whole steps, arrays that start on a line.
+cache; its steps then start on lines, so that these are written whole.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..kernel import Module, op
+from ..codegen.split import LINE
 from .arrays import Array
 
-LINE = 64
-"""Bytes of a cache line."""
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _DEFAULT_CACHE = 32 * 2**20
+_CACHES_FULL = 1.5
+"""A run of this many times the last level of cache finds little of its results there."""
 
 
 @functools.cache
@@ -33,19 +32,14 @@ def last_level_cache() -> int:
     return max(sizes, default=0) or _DEFAULT_CACHE
 
 
-def reads_own_element_only(module: Module) -> bool:
-    """Whether every read of a kernel is of the element's own place."""
-    return not any(
-        isinstance(i.op, (op.At, op.AtLinear, op.Part))
-        for function in module.all_functions()
-        for i in function.instructions()
-    )
+def streams(inputs: Sequence[Array], outputs: Sequence[Array], element: int) -> bool:
+    """Whether a run is to stream its results; ``element``: bytes of one of the first output's."""
+    if LINE % element or outputs[0].ctypes.data % element:
+        return False
+    return sum(a.nbytes for a in (*inputs, *outputs)) >= _CACHES_FULL * last_level_cache()
 
 
-def streams(inputs: Sequence[Array], outputs: Sequence[Array], columns: int, width: int) -> bool:
-    """Whether a run in steps of ``width`` over rows of ``columns`` elements is to stream."""
-    if columns % width or width * min(a.itemsize for a in outputs) % LINE:
-        return False
-    if sum(a.nbytes for a in (*inputs, *outputs)) < last_level_cache():
-        return False
-    return all(a.ctypes.data % LINE == 0 for a in outputs)
+def line_scalars(output: Array, element: int) -> dict[str, int]:
+    """Where the cache lines of an output are, in elements: what a streaming program asks for."""
+    mask = LINE // element - 1
+    return {"line_mask": mask, "phase": output.ctypes.data // element & mask}

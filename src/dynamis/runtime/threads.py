@@ -47,19 +47,14 @@ def run_blocks(
 ) -> int | None:
     """Run ``blocks`` blocks on ``threads`` threads; the lowest block that failed, or None.
 
-    ``here``: run on the calling thread, for runs too short to hand over."""
+    ``here``: the calling thread is one of them, for runs too short to be interrupted."""
     control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
-    call = _ENTRY(entry)
+    call, places = _ENTRY(entry), (ctypes.addressof(args), ctypes.addressof(control))
+    others = min(threads, blocks) - here
+    futures = [_pool().submit(call, *places) for _ in range(others)]
     if here:
-        call(ctypes.addressof(args), ctypes.addressof(control))
-    else:
-        count = min(threads, blocks)
-        pool = _pool()
-        futures = [
-            pool.submit(call, ctypes.addressof(args), ctypes.addressof(control))
-            for _ in range(count)
-        ]
-        _attend(futures, control, blocks, progress)
+        call(*places)
+    _attend(futures, control, blocks, progress)
     failed = int(control[CONTROL.index("failed")])
     return None if failed == _NEVER else failed
 

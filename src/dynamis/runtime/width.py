@@ -7,10 +7,8 @@ enough for their carried words to stay in registers; each further vector is more
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..kernel import Module, op
-from ..kernel.module import Block, all_instructions
+from ..kernel.module import all_instructions
 from ..render import Machine
 
 _SHORT = 32
@@ -23,10 +21,9 @@ _NARROWER = (8, 1)
 
 def preferred_width(module: Module, machine: Machine) -> int:
     """The width at which a module's code is expected to run fastest."""
-    functions = module.all_functions()
     loops = [
         i.op
-        for f in functions
+        for f in module.all_functions()
         for i in f.instructions()
         if isinstance(i.op, op.Loop) and i.op.until is not None
     ]
@@ -39,8 +36,7 @@ def preferred_width(module: Module, machine: Machine) -> int:
 
 
 def _is_short(loop: op.Loop) -> bool:
-    body: Sequence[Block] = loop.blocks()
-    inner = [i.op for block in body for i in all_instructions(block.body)]
+    inner = [i.op for block in loop.blocks() for i in all_instructions(block.body)]
     return len(inner) <= _SHORT and not any(isinstance(o, (op.Call, op.Loop)) for o in inner)
 
 

@@ -1,0 +1,142 @@
+"""Networks of float minima and maxima (medians, sorting): the machine's own compare-and-pick first.
+
+``MAX`` of floats is IEEE 754-2019 maximum: NaN wins, −0 is below +0. Machines pick with one
+instruction that knows neither, so each exact node costs several. A network as a whole needs its
+exact form only where it can matter: where a word it orders is NaN (then their sum is NaN too) or
+where its result is a zero (a result that is not zero is the same however zeros are ordered).
+
+The exact form orders the words as integers: ``b ^ (b >> 31 & 0x7fffffff)`` of a float's bits b, as
+a signed integer, has the floats' order, −0 below +0, and turning its bits around is negation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ..dtype import float32, int32
+from ..uop import Ops, Uop, bitcast, const_of_dtype, replace, toposort
+
+NETWORK = 8
+"""Maxima and minima from which a network is worth a form of its own."""
+
+
+def order_networks(root: Uop) -> Uop:
+    """``root`` with its networks of float maxima and minima in the form above."""
+    order = toposort(root)
+    networks = {u: network for network in _networks(order) for u in network.outputs}
+    if not networks:
+        return root
+    new: dict[Uop, Uop] = {}
+    for u in order:
+        if u in networks:
+            new[u] = networks[u].result(u, new)
+        elif (x := _canonical(u)) in networks:
+            new[u] = new[x]
+        else:
+            new[u] = replace(u, src=tuple(new[s] for s in u.src))
+    return new[root]
+
+
+def _canonical(u: Uop) -> Uop:
+    """x where ``u`` is x with its NaNs made canonical, else ``u``."""
+    if u.op is not Ops.WHERE or u.dtype is not float32:
+        return u
+    test, nan, x = u.src
+    is_nan = nan.op is Ops.CONST and math.isnan(nan.arg.value)
+    return x if is_nan and test.op is Ops.CMPNE and test.src == (x, x) else u
+
+
+def _networks(order: Sequence[Uop]) -> list[_Network]:
+    """The connected maxima of a graph, and negations around and between them, that are enough."""
+    users: dict[Uop, list[Uop]] = {}
+    for u in order:
+        for s in u.src:
+            users.setdefault(s, []).append(u)
+    owner: dict[Uop, _Network] = {}
+    for u in order:
+        if u.dtype is not float32 or u.op not in (Ops.MAX, Ops.NEG):
+            continue
+        if u.op is Ops.NEG and u.src[0] not in owner:
+            if not all(v.op is Ops.MAX for v in users.get(u, ())):
+                continue
+        found = {owner[s] for s in u.src if s in owner}
+        network = max(found, key=lambda n: len(n.nodes)) if found else _Network()
+        for other in found - {network}:
+            network.nodes |= other.nodes
+            owner.update(dict.fromkeys(other.nodes, network))
+        network.nodes.add(u)
+        owner[u] = network
+    networks = dict.fromkeys(owner.values())
+    for u, network in owner.items():
+        if any(v not in network.nodes for v in users.get(u, ())):
+            network.outputs.append(u)
+    return [n for n in networks if sum(u.op is Ops.MAX for u in n.nodes) >= NETWORK]
+
+
+@dataclass(slots=True, eq=False)
+class _Network:
+    """Connected nodes, and those of them that others use."""
+
+    nodes: set[Uop] = field(default_factory=set)
+    outputs: list[Uop] = field(default_factory=list)
+    quick: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
+    keys: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
+
+    def result(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
+        """The word of an output, its leaves in their ``new`` form; a NaN is the canonical one."""
+        first, *rest = [new[u] for u in self._leaves(output)]
+        total, nan = first, first.ne(first)
+        for leaf in rest:
+            total, nan = total + leaf, nan | leaf.ne(leaf)
+        quick = self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n))
+        key = self._ordered(output, False, self.keys, lambda u, n: _negated_key(new[u], n))
+        exact = nan.where(const_of_dtype(float32, math.nan), bitcast(src=_key(key), dtype=float32))
+        return (total.ne(total) | quick.eq(0.0)).where(exact, quick)
+
+    def _leaves(self, output: Uop) -> list[Uop]:
+        found: dict[Uop, None] = {}
+        seen, pending = {output}, [output]
+        while pending:
+            for s in pending.pop().src:
+                if s not in self.nodes:
+                    found[s] = None
+                elif s not in seen:
+                    seen.add(s)
+                    pending.append(s)
+        return list(found)
+
+    def _ordered(
+        self,
+        u: Uop,
+        negated: bool,
+        known: dict[tuple[Uop, bool], Uop],
+        leaf: Callable[[Uop, bool], Uop],
+    ) -> Uop:
+        """What the network gives at ``u``, or its negation, by comparing and picking; a minimum is
+        the negation of the maximum of negations. ``leaf`` gives the words that are ordered."""
+        if u not in self.nodes:
+            return leaf(u, negated)
+        if (u, negated) not in known:
+            if u.op is Ops.NEG:
+                known[u, negated] = self._ordered(u.src[0], not negated, known, leaf)
+            else:
+                a, b = (self._ordered(s, negated, known, leaf) for s in u.src)
+                less = a < b if negated else b < a
+                known[u, negated] = less.where(a, b)
+        return known[u, negated]
+
+
+def _negated(u: Uop, negated: bool) -> Uop:
+    return -u if negated else u
+
+
+def _negated_key(u: Uop, negated: bool) -> Uop:
+    key = _key(bitcast(src=u, dtype=int32))
+    return key ^ -1 if negated else key
+
+
+def _key(bits: Uop) -> Uop:
+    """The key of a float's bits, and the bits of a key."""
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
