@@ -10,6 +10,7 @@ import pytest
 
 import dynamis as dy
 from dynamis import Grid, Rows, Volume, f32, i32, ivec3, vec2, vec3, vec4
+from dynamis.runtime import native
 
 SEED = 20261201
 SIZES = [(1, 1, 1), (1, 1, 9), (1, 7, 1), (5, 1, 1), (2, 3, 8), (3, 2, 17), (4, 5, 31), (2, 1, 300)]
@@ -209,3 +210,29 @@ def test_every_stage_of_a_volume_kernel_can_be_shown() -> None:
     for stage in ("kernel", "uop", "program", "llvm", "asm"):
         assert laplace.show(stage)
     assert "Volume<Float>" in laplace.ir
+
+
+@dy.kernel
+def halves(a: Volume[vec4]) -> tuple[Volume[vec2], Volume[vec3]]:
+    c = a.sample() + a.at(dy.coord() + vec3(1, 0, -1))
+    return c.xw * 0.5, c.zyx
+
+
+@pytest.mark.parametrize("size", [(1, 1, 8), (2, 3, 17), (3, 2, 64), (2, 2, 301)])
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_results_that_go_past_the_caches_are_the_same(
+    size: tuple[int, ...], shift: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "streams", lambda inputs, outputs, element: True)
+    rng = np.random.default_rng(SEED)
+    a = rng.random((*size, 4), np.float32)
+    count = int(np.prod(size))
+    for width, threads in ((8, 1), (16, 3), (32, 2)):
+        pairs = np.zeros((shift + count, 2), np.float32)[shift:].reshape(*size, 2)
+        triples = np.zeros((shift + count, 3), np.float32)[shift:].reshape(*size, 3)
+        halves.options(width=width)(a, out=(pairs, triples), threads=threads)
+        want = halves(a, backend="reference")
+        assert (pairs.tobytes(), triples.tobytes()) == tuple(w.tobytes() for w in want)
+        out = np.zeros(shift + count, np.float32)[shift:].reshape(size)
+        laplace.options(width=width)(a[..., 0], out=out, threads=threads)
+        assert out.tobytes() == laplace(a[..., 0], backend="reference").tobytes()
