@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dynamis.codegen import Options, compile_ast
-from dynamis.dtype import AddrSpace, Val, float32, int8, int32, uint8
+from dynamis.dtype import AddrSpace, Val, float32, int8, int32, int64, uint8
 from dynamis.render import render_llvm
-from dynamis.render.known import interval
+from dynamis.render.known import interval, never_negative
 from dynamis.runtime.jit import host
 from dynamis.uop import Ops, Uop, cast, const_of_dtype, evaluate, param, stack
 from tests.programs import map_ast, run_ast
@@ -53,6 +53,22 @@ def value(u: Uop, leaf: Uop, x: float) -> float:
     if not u.src:
         return u.arg.value
     return evaluate(u.op, u.dtype, [value(s, leaf, x) for s in u.src], source=None)
+
+
+def test_an_index_of_terms_that_are_never_negative_is_known() -> None:
+    x, n = scalar(float32), scalar(int32)
+    size = scalar(int32, (1, 2**24))
+    column = cast(src=(f32(0.0) < x).where(x, f32(0.0)), dtype=int32)
+    raised = n.maximum(const_of_dtype(int32, 0))
+    for index in (size, column, raised, column + raised * size, (size < n).where(column, raised)):
+        assert never_negative(index)
+        assert never_negative(cast(src=index * 3 + 2, dtype=int64))
+    for index in (n, size - 2, column - 1, column * -1, n + column, cast(src=x, dtype=int32)):
+        assert not never_negative(index)
+    long = column
+    for _ in range(2000):  # what is made of it has no share in the time it takes
+        long = long + long
+    assert not never_negative(long)
 
 
 def test_an_interval_holds_every_value_and_no_nan() -> None:

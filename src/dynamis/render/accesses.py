@@ -5,6 +5,7 @@ The class of an access is read off its index (``codegen/access.py`` gave it that
 
 from __future__ import annotations
 
+from ..dtype import int32
 from ..uop import Uop, UopError
 from ..uop.storage import is_register, storage_of
 from .analysis import byte_count, memory_type, strided, without_constant
@@ -16,6 +17,7 @@ from .elements import (
     rows_of_words,
     words_of_rows,
 )
+from .known import never_negative
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
 from .values import Parts, Values
 
@@ -25,6 +27,12 @@ class Accesses(Values):
         super().__init__(program, machine)
         self.streaming = streaming
         self.bundles = bundles(self.rendered)
+        # what has been written in this block already, too:
+        self.doubled: dict[str, str] = {}
+
+    def start(self, label: str) -> None:
+        super().start(label)
+        self.doubled.clear()
 
     def load(self, u: Uop) -> Parts:
         place = u.src[0]
@@ -217,11 +225,26 @@ class Accesses(Values):
         per = self.part_lanes(at.dtype, lanes)
         parts = self.use(at, lanes, per)
         addresses = []
+        pairs = at.dtype is int32 and per > 1 and never_negative(at)
         for k in range(lanes):
             if (at, k) not in self.extracted:
-                text = f"extractelement {vector_type(scalar, per)} {parts[k // per]}, i32 {k % per}"
-                self.extracted[at, k] = self.out.value(text)
-            element = f"{scalar} {self.extracted[at, k]}"
+                if pairs:
+                    self._extract_pair(at, parts[k // per], per, k)
+                else:
+                    ty = vector_type(scalar, per)
+                    text = f"extractelement {ty} {parts[k // per]}, i32 {k % per}"
+                    self.extracted[at, k] = self.out.value(text)
+            element = f"{'i64' if pairs else scalar} {self.extracted[at, k]}"
             text = f"getelementptr {memory_type(place)}, ptr {base}, {element}"
             addresses.append(self._offset(place, self.out.value(text), constant + shift))
         return addresses
+
+    def _extract_pair(self, at: Uop, part: str, per: int, k: int) -> None:
+        """Lanes k and k + 1 of an index that is never negative, as i64: half the extractions, and
+        nothing to widen."""
+        ty = f"<{per // 2} x i64>"
+        if part not in self.doubled:
+            self.doubled[part] = self.out.value(f"bitcast <{per} x i32> {part} to {ty}")
+        both = self.out.value(f"extractelement {ty} {self.doubled[part]}, i32 {k % per // 2}")
+        self.extracted[at, k] = self.out.value(f"and i64 {both}, {2**32 - 1}")
+        self.extracted[at, k + 1] = self.out.value(f"lshr i64 {both}, 32")

@@ -1,7 +1,7 @@
-"""What a float is known to be by the form of its node: a number, and between which bounds.
+"""What a value is known to be by the form of its node.
 
-In: a node. Out: an interval, where every value of the node is a number in it. Clamps are seen, in
-the forms that processors have instructions for.
+In: a node. Out: for a float the interval that it is a number in, and for an index whether it may be
+negative. Clamps are seen, in the forms that processors have instructions for.
 """
 
 from __future__ import annotations
@@ -32,3 +32,25 @@ def interval(u: Uop, depth: int = _DEPTH) -> Interval | None:
     if test.op is Ops.CMPLT and test.src == (a, b):  # a < b ? a : b
         return min(chosen[0], other[0]), min(chosen[1], other[1])
     return min(chosen[0], other[0]), max(chosen[1], other[1])
+
+
+def never_negative(u: Uop, depth: int = 2 * _DEPTH) -> bool:
+    """Whether an index in bounds is made of terms that are never negative, by sums, products and
+    picks; being in bounds it has not wrapped."""
+    if u.vmin >= 0:
+        return True
+    if depth == 0:
+        return False
+    match u.op:
+        case Ops.ADD | Ops.MUL | Ops.STACK:
+            return all(never_negative(s, depth - 1) for s in u.src)
+        case Ops.WHERE:
+            return all(never_negative(s, depth - 1) for s in u.src[1:])
+        case Ops.MAX:
+            return any(s.vmin >= 0 for s in u.src)
+        case Ops.CAST if u.src[0].dtype.is_float:
+            known = interval(u.src[0])
+            return known is not None and known[0] >= 0.0
+        case Ops.CAST if u.src[0].dtype.is_int:
+            return never_negative(u.src[0], depth - 1)
+    return False
