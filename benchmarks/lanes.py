@@ -1,6 +1,6 @@
 """What lanes are worth: the Mandelbrot example at each vector width, one thread, in one run.
 
-    python benchmarks/lanes.py [--size 1024] [--rounds 9]
+    python -m benchmarks lanes [--size 1024] [--rounds 9]
 
 Rounds are interleaved, so that a change of the machine's speed meets every width; the medians and
 their ratios to one lane are printed. Every width gives the same words, which is checked.

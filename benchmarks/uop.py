@@ -1,6 +1,6 @@
 """The IR kit beside tinygrad: construction, traversal, rewriting, index arithmetic, memory.
 
-    pip install tinygrad && python benchmarks/uop.py [--rounds 7] [--only sum] [--growth]
+    pip install tinygrad && python -m benchmarks uop [--rounds 7] [--only sum] [--growth]
 
 Both run in this process, in turn, on graphs that neither has seen before; a round measures each
 side once, and the cyclic collector is emptied in between. Shown are the best time of each side,
@@ -27,9 +27,9 @@ from tinygrad.uop.ops import Ops as TinyOps
 from tinygrad.uop.ops import UOp, graph_rewrite
 from tinygrad.uop.symbolic import symbolic as tiny_symbolic
 
+from dynamis.collector import collector_paused
 from dynamis.dtype import int32, weakint
 from dynamis.uop import Ops, const_of_dtype, evaluate, simplify, special, toposort, variable
-from dynamis.uop.collector import collector_paused
 from dynamis.uop.node import node
 
 Graph = Any

@@ -72,5 +72,5 @@ def run_ast(root: Uop, arrays: Sequence[NDArray[np.generic]], width: int) -> Non
     args = (ctypes.c_uint64 * len(slots))(*slots)
     record = (ctypes.c_int32 * RECORD_WORDS)()
     stop = ctypes.c_uint64(0)
-    call = ONE(native.one)
+    call = ONE(native["one"])
     call(ctypes.addressof(args), 0, ctypes.addressof(record), ctypes.addressof(stop))

@@ -23,18 +23,27 @@ from .frontend.surface import (
     OutsideKernelError,
     Rows,
     Volume,
+    acos,
     add_wrap,
+    asin,
+    atan,
+    atan2,
     bits,
     ceil,
     clamp,
     coord,
+    cos,
+    cosh,
     cross,
     distance,
     div,
     domain,
     dot,
     element,
+    exp,
+    exp2,
     f32,
+    f64,
     floor,
     fma,
     fract,
@@ -44,15 +53,21 @@ from .frontend.surface import (
     ivec3,
     ivec4,
     length,
+    log,
+    log2,
     mix,
     mul_wrap,
     normalize,
     rem,
     sign,
+    sin,
+    sinh,
     smoothstep,
     sqrt,
     step,
     sub_wrap,
+    tan,
+    tanh,
     trunc,
     udiv,
     ult,
@@ -65,6 +80,7 @@ from .frontend.surface import (
 from .frontend.surface import abs as abs
 from .frontend.surface import max as max
 from .frontend.surface import min as min
+from .frontend.surface import pow as pow
 from .frontend.surface import round as round
 from .kernel.fault import KernelFault
 from .runtime.arrays import unorm8
@@ -74,13 +90,14 @@ from .runtime.images import read_image, write_image
 
 __version__ = "0.1.0"
 
-# abs, max, min and round are dy.abs … only: "import *" would take Python's own from the host's code
+# abs, max, min, pow, round: dy.abs … only, for "import *" would take Python's own from host code
 __all__ = [
     # making and running kernels
     "kernel",
     "Kernel",
     # value types and ports
     "f32",
+    "f64",
     "i32",
     "vec2",
     "vec3",
@@ -102,6 +119,20 @@ __all__ = [
     "fract",
     "sign",
     "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
     "clamp",
     "mix",
     "step",

@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import time
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .collector import collector_paused
 from .errors import a_kind, public
 from .frontend import compile_kernel
 from .frontend.signature import annotation, kernel_signature
@@ -23,10 +23,12 @@ from .kernel import Validated, validate
 from .kernel.module import MAX_BUDGET, KernelId, Manifest, Module
 from .runtime import dispatch
 from .runtime.arrays import Array
+from .runtime.callable_type import callable_type
 from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
 from .runtime.reference import ReferenceKernel
 from .runtime.stages import STAGES
+from .runtime.timing import Timings
 
 if TYPE_CHECKING:
     from .codegen import Options
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
 what a kernel means, word for word, thousands of times slower."""
+
+
+_REPEATED = 2
+"""Short runs of a kernel that make a native call path worth its making."""
 
 
 class Listing(str):
@@ -56,20 +62,21 @@ class _Source:
         self._id = id
         self._budget = budget
         self._validated: Validated | None = None
-        self._pack: Callable[[Sequence[Array]], Any] | None = None
+        self.packed_as: type | None = None
+        """The type of a call's result: None for a bare array."""
         self._native: dict[int | None, NativeKernel] = {}
-        self._seconds = 0.0
+        self.timings = Timings()
 
     def validated(self) -> Validated:
         """The module, compiled at the first call. A failure is not kept: the next call retries."""
         if self._validated is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if self._validated is None:
-                    start = time.perf_counter()
-                    module = compile_kernel(self.function, id=self._id, budget=self._budget)
-                    validated = validate(module)
-                    self._pack = _packing(self.function)
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("front end"):
+                        source = SourceFunction(self.function)
+                        module = compile_kernel(source, id=self._id, budget=self._budget)
+                        validated = validate(module)
+                        self.packed_as = _packing(source)
                     self._validated = validated
         return self._validated
 
@@ -78,25 +85,26 @@ class _Source:
         validated = self.validated()
         native = self._native.get(width)
         if native is None:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 native = self._native.get(width)
                 if native is None:
-                    start = time.perf_counter()
-                    from .runtime.native import NativeKernel  # brings the compiler: on demand
-
-                    native = NativeKernel(validated, _options(width))
-                    self._seconds += time.perf_counter() - start
+                    with self.timings.measured("import"):
+                        from .runtime.native import NativeKernel
+                    native = NativeKernel(
+                        validated, _options(width), keep=True, timings=self.timings
+                    )
                     self._native[width] = native
         return native
 
-    @property
-    def compile_seconds(self) -> float:
-        return self._seconds + sum(n.compile_seconds for n in self._native.values())
+    def compiled(self, width: int | None) -> NativeKernel | None:
+        """The native kernel for a width, where one has been made."""
+        return self._native.get(width)
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The value of a call: an array, or a tuple (the NamedTuple of the annotation) of them."""
-        assert self._pack is not None  # set before the module is
-        return self._pack(arrays)
+        if self.packed_as is None:
+            return arrays[0]
+        return tuple(arrays) if self.packed_as is tuple else self.packed_as(*arrays)
 
 
 class Kernel:
@@ -109,8 +117,8 @@ class Kernel:
     Inputs come first, in the order of the signature, then parameters; each by position or by
     name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width),
     ``Volume[T]`` of shape (depth, height, width); a vector type adds a last axis of its 2–4
-    components. dtypes are float32, int32 and bool; float16 into
-    an f32 port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
+    components. dtypes are float32, float64, int32 and bool; narrower floats into an f32 or f64
+    port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
 
     Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
     the arrays given there. ``threads`` defaults to one per available CPU and never changes a
@@ -121,6 +129,11 @@ class Kernel:
     not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
     """
 
+    # Objects are of a subclass that Python calls through ``_native_entry`` once that is set; until
+    # then, and for each call that is not plain, ``__call__`` is called.
+    _native_entry: int
+    _native_record: int
+
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
@@ -128,6 +141,7 @@ class Kernel:
     def __init__(self, source: _Source, width: int | None = None):
         self._source = source
         self._width = width
+        self._native_calls: dict[int, object] = {}
         functools.update_wrapper(self, source.function)
 
     @public
@@ -156,6 +170,9 @@ class Kernel:
             threads=threads,
             progress=progress,
         )
+        native = source.compiled(self._width)
+        if native is not None and native.short_runs >= _REPEATED:
+            self._go_native(native)
         return source.result(arrays)
 
     @property
@@ -197,11 +214,27 @@ class Kernel:
             return self.ir
         return Listing(self._source.native(self._width).stage(stage))
 
+    @public
+    def explain(self) -> Listing:
+        """How the kernel runs natively, in words: elements at once, the class of each read and why
+        it is not better, loops, arms that are skipped, checks for failures that remain.
+
+        It is about calls whose inputs of the outputs' kind have their extent too. The text is
+        returned, as by ``show``."""
+        return Listing(self._source.native(self._width).explain())
+
     @property
     def compile_seconds(self) -> float:
         """Seconds spent on compiling so far, from the Python source to machine code, in every
         form the calls up to now have needed."""
-        return self._source.compile_seconds
+        return self._source.timings.total
+
+    @property
+    def timings(self) -> Timings:
+        """Where ``compile_seconds`` went: a mapping of stages to seconds (front end, import, cache,
+        lowering, LLVM, load), and in ``timings.cache`` what the disk cache did, in words. It goes
+        on counting."""
+        return self._source.timings
 
     @public
     def options(self, *, width: int | None = None) -> Kernel:
@@ -209,7 +242,24 @@ class Kernel:
         by side (1, 2, 4, … 64; by default as many as suit the kernel and the machine). No option
         ever changes a result. Raises OptionError."""
         _options(width)
-        return Kernel(self._source, width)
+        return _kernel(self._source, width)
+
+    def _go_native(self, native: NativeKernel) -> None:
+        """Let short calls skip Python, those of the classes that programs exist for by now."""
+        if native.program_count in self._native_calls:
+            return
+        with COMPILING:
+            count = native.program_count
+            if count in self._native_calls:
+                return
+            from .runtime.native_call import native_call  # on demand: most runs are not short
+
+            source = self._source
+            made = native_call(type(self), native.call_facts(), source.positional, source.packed_as)
+            self._native_calls[count] = made  # a call in another thread may still use an older one
+            if made is not None:
+                self._native_record = made.record
+                self._native_entry = made.entry
 
     def _runner(self, backend: str) -> Callable[[], dispatch.Runner]:
         if backend == "cpu":
@@ -263,6 +313,15 @@ def kernel(
     return public(lambda function: _decorate(function, target, budget))
 
 
+@functools.cache
+def _callable_kernel() -> type[Kernel]:
+    return callable_type(Kernel)
+
+
+def _kernel(source: _Source, width: int | None = None) -> Kernel:
+    return _callable_kernel()(source, width)
+
+
 def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
     if isinstance(function, Kernel):
         raise ArgumentTypeError(f"{function.__name__} is a kernel already: decorate it once")
@@ -270,7 +329,7 @@ def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:
         raise ArgumentTypeError(
             f"@kernel takes a function written with def, not {a_kind(function)}"
         )
-    return Kernel(_Source(function, id, budget))
+    return _kernel(_Source(function, id, budget))
 
 
 def _check_budget(budget: object) -> None:
@@ -305,15 +364,12 @@ def _with_width(module: str, name: str, width: int | None) -> Kernel:
     return found.options(width=width)
 
 
-def _packing(function: types.FunctionType) -> Callable[[Sequence[Array]], Any]:
-    """How a call's outputs are returned, by the function's return annotation: one array, a tuple,
-    or the NamedTuple class it names."""
-    source = SourceFunction(function)
+def _packing(source: SourceFunction) -> type | None:
+    """How a call's outputs are returned, by the function's return annotation: one array (None), a
+    tuple, or the NamedTuple class it names."""
     returns = source.tree.returns
     assert returns is not None  # the frontend has accepted the signature
     target = annotation(source, returns)
     if isinstance(target, type) and issubclass(target, tuple):
-        return lambda arrays: target(*arrays)
-    if kernel_signature(source).several:
-        return tuple
-    return lambda arrays: arrays[0]
+        return target
+    return tuple if kernel_signature(source).several else None

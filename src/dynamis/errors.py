@@ -40,9 +40,9 @@ def a_kind(thing: object) -> str:
 
 
 def with_article(noun: str) -> str:
-    """``noun`` with "a" or "an" before it: an ivec2, an f32, a uint8, an ndarray."""
+    """``noun`` with "a" or "an" before it: an ivec2, an f64, a uint8, an ndarray."""
     first = noun[:1].lower()
-    sounds_open = first in "aeio" or noun in ("f32", "f16") or noun.startswith("nd")
+    sounds_open = first in "aeio" or noun in ("f16", "f32", "f64") or noun.startswith("nd")
     if first == "u":  # "un-" and "up-" open with a vowel, "uint8" and "ufunc" do not
         sounds_open = noun[:2].lower() in ("un", "up", "ut") and not noun.startswith("uni")
     return f"{'an' if sounds_open else 'a'} {noun}"

@@ -21,7 +21,7 @@ from dynamis.codegen import Options
 from dynamis.kernel import FaultKind, interpret, validate
 from dynamis.kernel.types import Type
 from dynamis.render import Machine
-from dynamis.runtime import native
+from dynamis.runtime import compiler
 from dynamis.runtime.native import NativeKernel
 from tests.kernel.strategies import NATIVE, random_module, random_run
 
@@ -33,7 +33,12 @@ FLOATS = np.array(
     + [255.0, 16777217.0, -7.25, 2147483648.0],
     np.float32,
 )
-STORAGE = {Type.FLOAT: np.float32, Type.INT: np.int32, Type.BOOL: np.uint8}
+STORAGE = {
+    Type.FLOAT: np.float32,
+    Type.DOUBLE: np.float64,
+    Type.INT: np.int32,
+    Type.BOOL: np.uint8,
+}
 
 
 def example(name: str) -> dy.Kernel:
@@ -129,6 +134,23 @@ def spin(a: Rows[i32]) -> Rows[i32]:
             n = 3 * n + 1
         steps += 1
     return steps
+
+
+@dy.kernel
+def growing(a: Rows[f32]) -> Rows[f32]:
+    x, k = a.sample(), 0
+    while x < 1e3 and k < 40:
+        x = x * 1.5 + a.at(dy.element() + 1)
+        k += 1
+    return x + a.at(dy.element() - 2)
+
+
+@pytest.mark.parametrize("size", WIDTHS)
+def test_a_loop_that_ends_early_agrees_beside_near_reads(size: int) -> None:
+    data = hostile((size,), np.random.default_rng(SEED + size)).astype(np.float32)
+    want = growing(data, backend="reference")
+    for width in (1, 2, 8, 16):
+        assert growing.options(width=width)(data).tobytes() == want.tobytes(), width
 
 
 def outcome(kernel: dy.Kernel, data: np.ndarray, **keywords: object) -> object:
@@ -231,8 +253,8 @@ def test_random_modules_agree(first: int) -> None:
 def test_random_modules_agree_however_vectors_and_masks_are_kept(
     mask_registers: bool, vector_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x86 = native.host().x86
-    monkeypatch.setattr(native, "host", lambda: Machine(x86, mask_registers, vector_bytes))
+    x86 = compiler.host().x86
+    monkeypatch.setattr(compiler, "host", lambda: Machine(x86, mask_registers, vector_bytes))
     for k in range(12):
         run_random(SEED + 500 + k, ((8,), (16,), (32,))[k % 3])
     want = spin.options(width=1)(np.arange(1, 90, dtype=np.int32))

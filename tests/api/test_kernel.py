@@ -119,6 +119,25 @@ def test_compile_seconds_grow_when_something_is_compiled():
     assert fresh.compile_seconds == native
 
 
+def test_timings_say_which_stage_took_the_seconds():
+    @dy.kernel
+    def fresh(x: Rows[f32]) -> Rows[f32]:
+        return x.sample() - 1.0
+
+    timings = fresh.timings
+    assert list(timings) == ["front end", "import", "cache", "lowering", "LLVM", "load"]
+    assert len(timings) == 6
+    assert set(timings.values()) == {0.0}
+    assert fresh.manifest.inputs
+    assert timings["front end"] > 0 == timings["lowering"]
+    fresh(ROW)
+    assert min(timings["lowering"], timings["LLVM"], timings["load"]) > 0
+    assert sum(timings.values()) == timings.total == fresh.compile_seconds
+    assert timings.cache == "off: DYNAMIS_CACHE=off"
+    assert repr(timings).startswith("<timings: front end ")
+    assert repr(timings).endswith("; cache off: DYNAMIS_CACHE=off>")
+
+
 @pytest.mark.parametrize("id", ["blur", "blur@", "blur@-1", "blur@01", "1blur@1", "a..b@1", ""])
 def test_a_malformed_id_is_refused_at_once(id):
     with pytest.raises(InvalidKernelId, match="write name@version"):

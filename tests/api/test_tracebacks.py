@@ -58,6 +58,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "a wrong kernel's id": lambda: wrong.id,
     "a wrong kernel's ir": lambda: wrong.ir,
     "a wrong kernel's stage": lambda: wrong.show("asm"),
+    "a wrong kernel's explanation": lambda: wrong.explain(),
     "a fault": lambda: divide(INTS),
     "a fault in the reference": lambda: divide(INTS, backend="reference"),
     "a dtype": lambda: right(INTS),
@@ -118,4 +119,5 @@ def test_every_public_function_and_method_is_covered() -> None:
     kernel_functions = {n for n in functions if type(getattr(dy, n)) is type(dy.floor)}
     assert functions - kernel_functions == {"kernel", "unorm8", "read_image", "write_image"}
     methods = {n for n in vars(dy.Kernel) if not n.startswith("_")}
-    assert methods == {"module", "manifest", "id", "ir", "show", "compile_seconds", "options"}
+    properties = {"module", "manifest", "id", "ir", "compile_seconds", "timings"}
+    assert methods == properties | {"show", "explain", "options"}

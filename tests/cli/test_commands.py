@@ -183,3 +183,12 @@ def test_whatever_a_kernel_file_raises_is_reported_at_its_line(run, folder, base
     assert result.code == 1
     assert "own.py:4 failed: Own: mine" in result.said
     assert "Traceback" not in result.error
+
+
+def test_explain_says_how_a_kernel_runs(run):
+    result = run("explain", "kernels.py", "--kernel", "invert", "--width", 8)
+    assert result.code == 0
+    assert result.out.startswith("test.invert@1\n  at once ")
+    assert "image.sample()\n" in result.out
+    assert "whole elements of four words" in result.out
+    assert run("explain", "kernels.py", "--kernel", "invart").code == 1

@@ -1,46 +1,50 @@
-"""Decomposed ops mean what they meant: a clamp before a conversion is the clamp after it."""
+"""Ops that no machine has are written out, with the same meaning, lanes or none."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from dynamis.codegen.decompose import decompose
-from dynamis.dtype import float32, int32
-from dynamis.uop import Ops, Uop, cast, const_of_dtype, sink, toposort
-from tests.programs import column, map_ast, run_ast
+from dynamis.dtype import float16, float32, int32
+from dynamis.uop import (
+    Op,
+    Ops,
+    UopError,
+    alu_unary,
+    const_of_dtype,
+    evaluate,
+    simplify,
+    stack,
+    substitute,
+    toposort,
+    variable,
+)
 
-X = [0.0, -0.0, 1e-45, 0.99999994, 1.0, 1.5, 6.0, 6.9999995, 7.0, 7.5, 8.0, -0.5, -1.0, -7.0]
-X += [16777215.0, 16777216.0, 2147483520.0, 2147483648.0, 3e38, -3e38, np.inf, -np.inf, np.nan]
-
-
-def clamped(x: Uop, limit: Uop) -> Uop:
-    raised = cast(src=x, dtype=int32).maximum(const_of_dtype(int32, 0))
-    return (limit < raised).where(limit, raised)
-
-
-def conversions(root: Uop) -> list[Uop]:
-    """What is under each conversion of a float to an int."""
-    found = [u.src[0] for u in toposort(root) if u.op is Ops.CAST and u.dtype is int32]
-    return [x for x in found if x.dtype is float32]
-
-
-@pytest.mark.parametrize("limit", [0, 1, 7, 2**24 - 1, 2**24])
-@pytest.mark.parametrize("width", [1, 8])
-def test_a_clamped_conversion_has_its_words(limit: int, width: int) -> None:
-    x = np.array([*X, float(limit)], np.float32)
-    root = map_ast(lambda a: clamped(a, const_of_dtype(int32, limit)), [float32], int32)
-    assert all(u.op is Ops.WHERE for u in conversions(decompose(root)))
-    out = np.zeros(x.size, np.int32)
-    run_ast(root, [x, out], width)
-    with np.errstate(invalid="ignore"):
-        wanted = np.where(np.isnan(x), 0, np.clip(np.floor(x.astype(np.float64)), 0, limit))
-    assert np.array_equal(out, wanted)
+WRITTEN_OUT = [Ops.SIN, Ops.EXP2, Ops.LOG2]
+x = variable(name="x", min_val=0, max_val=9, dtype=int32).cast(float32)
 
 
-def test_a_limit_that_no_float_is_or_that_may_be_negative_is_left() -> None:
-    i = column()
-    for limit in (const_of_dtype(int32, 2**24 + 1), const_of_dtype(int32, -1), i - 1):
-        root = map_ast(lambda a, limit=limit: clamped(a, limit), [float32], int32)
-        assert [x.op for x in conversions(decompose(root))] == [Ops.LOAD]
-    assert decompose(sink([])) is sink([])
+@pytest.mark.parametrize("op", WRITTEN_OUT)
+def test_an_elementary_op_becomes_the_elementary_function(op: Op) -> None:
+    written = decompose(alu_unary(op=op, src=x))
+    assert not any(u.op in WRITTEN_OUT for u in toposort(written))
+    for value in (0.3, 0.75, 100.0, 2.0**100):
+        found = simplify(substitute([(x, const_of_dtype(float32, value))], written))
+        number = const_of_dtype(float32, value).arg.value
+        assert found.arg.value == evaluate(op, float32, [number])
+
+
+@pytest.mark.parametrize("op", WRITTEN_OUT)
+def test_lanes_are_written_out_as_one(op: Op) -> None:
+    values = (0.25, 3.0, 2.0**80)
+    lanes = decompose(alu_unary(op=op, src=stack([x, x + 1.0, x + 2.0])))
+    assert lanes.max_shape == (3,)
+    constants = stack([const_of_dtype(float32, v) for v in values])
+    found = simplify(decompose(alu_unary(op=op, src=constants)))
+    assert [u.arg.value for u in found.src] == [evaluate(op, float32, [v]) for v in values]
+
+
+def test_a_dtype_without_elementary_functions_is_refused() -> None:
+    half = x.cast(float16)
+    with pytest.raises(UopError, match="there is no sin of f16"):
+        decompose(alu_unary(op=Ops.SIN, src=half))

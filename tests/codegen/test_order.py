@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis import Grid, f32, vec2
+from dynamis import Grid, f32, vec2, vec4
 
 SEED = 20261130
 EDGES = np.array(
@@ -63,3 +63,19 @@ def test_a_network_picks_with_one_instruction_outside_its_region() -> None:
     assert "llvm.maximum" not in text
     assert "fcmp olt <8 x float>" in text
     assert "br i1" in text and "arm" in text
+
+
+@dy.kernel
+def three_small(image: Grid[vec4]) -> Grid[vec4]:
+    """Three minima of four words, one of them in all: 9 minima, but no network of 8."""
+    a = image.sample()
+    p = dy.min(dy.min(a.x, a.y), dy.min(a.z, a.w))
+    q = dy.min(dy.min(a.x, a.y + 1.0), dy.min(a.z + 1.0, a.w + 1.0))
+    r = dy.min(dy.min(a.x, a.y + 2.0), dy.min(a.z + 2.0, a.w + 2.0))
+    return vec4(p, q, r, a.w)
+
+
+def test_small_networks_that_share_a_word_stay_small() -> None:
+    text = str(three_small.options(width=8).show("llvm"))
+    assert "llvm.maximum" in text
+    assert "arm" not in text

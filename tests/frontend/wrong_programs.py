@@ -36,6 +36,97 @@ def body(name: str, lines: str, message: str, hint: str) -> Wrong:
 
 
 CASES = [
+    # f64
+    Wrong(
+        "f32 beside f64",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[f64]:\n    return «a.sample() * x»\n",
+        "* cannot combine f64 and f32",
+        "f64(x)",
+    ),
+    Wrong(
+        "i32 beside f64",
+        "def kernel(a: Rows[f64], n: i32 = 1) -> Rows[f64]:\n    return «n - a.sample()»\n",
+        "- cannot combine i32 and f64",
+        "f64(n)",
+    ),
+    Wrong(
+        "f64 beside a vector",
+        "def kernel(a: Grid[f64]) -> Grid[vec2]:\n    return «dy.coord() * a.sample()»\n",
+        "* cannot combine vec2 and f64",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "f64 compared with f32",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[bool]:\n    return «x < a.sample()»\n",
+        "< cannot compare f32 and f64",
+        "f64(x)",
+    ),
+    Wrong(
+        "min of f64 and f32",
+        "def kernel(a: Rows[f64], x: f32 = 1.0) -> Rows[f64]:\n    return min(a.sample(), «x»)\n",
+        "min does not take (f64, f32)",
+        "f64(x)",
+    ),
+    Wrong(
+        "fma of an f64 and an i32",
+        "def kernel(a: Rows[f64], n: i32 = 1) -> Rows[f64]:\n    return fma(a.at(0), «n», 1.0)\n",
+        "fma does not take (f64, i32, f64)",
+        "f64(n)",
+    ),
+    Wrong(
+        "an f64 into a vector",
+        "def kernel(a: Grid[f64]) -> Grid[vec2]:\n    return vec2(1.0, «a.sample()»)\n",
+        "vec2 is made of f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "f64 into an f32 name",
+        "def kernel(a: Rows[f64]) -> Rows[f64]:\n    t = 0.0\n    «t += a.at(0)»\n    return t\n",
+        "t is f32, += would make it f64",
+        "t: f64 = 0.0",
+    ),
+    Wrong(
+        "f64 returned as f32",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return «a.sample()»\n",
+        "must be f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "bits of an f64",
+        "def kernel(a: Rows[f64]) -> Rows[i32]:\n    return dy.bits(«a.sample()»)\n",
+        "bits does not take (f64)",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "shift of an f64",
+        "def kernel(a: Rows[f64]) -> Rows[i32]:\n    return «a.sample() << 1»\n",
+        "<< cannot combine f64 and i32",
+        "i32(x)",
+    ),
+    Wrong(
+        "an f64 address",
+        "def kernel(a: Rows[f64]) -> Rows[f64]:\n    return a.at(«a.sample()»)\n",
+        "an address in a is i32",
+        "i32(a.sample())",
+    ),
+    Wrong(
+        "vectors of f64",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return dy.length(vec2(«a.sample()»))\n",
+        "vec2 is made of f32",
+        "f32(a.sample())",
+    ),
+    Wrong(
+        "a number past f32",
+        "def kernel(a: Rows[f64]) -> Rows[f32]:\n    return «1e300»\n",
+        "does not fit in f32",
+        "f64(1e+300)",
+    ),
+    Wrong(
+        "a default past f32",
+        "def kernel(a: Rows[f64], x: f32 = «1e300») -> Rows[f64]:\n    return a.sample()\n",
+        "does not fit in f32",
+        "x: f32 = 0.0",
+    ),
     # Names
     body("unknown name", "return «radus»", "unknown name radus", ""),
     body("misspelt name", "radius = 1.0\nreturn «radus» + x", "unknown name radus", "radius"),
@@ -207,9 +298,22 @@ CASES = [
         "a < b and b < c",
     ),
     body("a float literal too large", "return x * «1e40»", "does not fit in f32", "math.inf"),
-    body("general power", "return x ** «0.5»", "** takes a literal exponent", "dy.sqrt(x)"),
-    body("power of a variable", "return f32(2 ** «n»)", "** takes a literal exponent", "1 << n"),
-    body("power dy.pow", "return x ** «1.5»", "** takes a literal exponent", "dy.pow(x, 1.5)"),
+    body("power of a variable", "return f32(2 ** «n»)", "takes a literal exponent", "1 << n"),
+    body(
+        "power dy.pow",
+        "return f32(n ** «n»)",
+        "** of whole numbers takes a literal exponent",
+        "dy.pow(f32(n), f32(n))",
+    ),
+    body("power of a mixture", "return «x ** n»", "** cannot combine f32 and i32", "f32(n)"),
+    body("sine of a whole number", "return dy.sin(«n»)", "sin does not take (i32)", "f32(n)"),
+    body(
+        "a logarithm to a base",
+        "return math.log(x, «2.0»)",
+        "log takes no base",
+        "dy.log(x) / dy.log(2.0)",
+    ),
+    body("math.atan2 of a whole number", "return math.atan2(x, «n»)", "must be f32", "f32(n)"),
     # Vectors
     body("unknown component", "return image.sample().«q»", "vec4 has no component q", ".x"),
     body("component past the end", "return vec2(x).«z»", "vec2 has no component z", ".x"),
@@ -261,11 +365,11 @@ CASES = [
     body("a NumPy function", "return «np.sqrt»(x)", "np.sqrt cannot be called", "dy.sqrt"),
     body(
         "an unsupported math function",
-        "return «math.sin»(x)",
-        "math.sin cannot be called",
-        "sin is not in this version",
+        "return «math.gamma»(x)",
+        "math.gamma cannot be called",
+        "",
     ),
-    body("a later function", "return dy.«sin»(x)", "dy has no sin", "not in this version"),
+    body("a later function", "return f32(dy.«clz»(n))", "dy has no clz", "not in this version"),
     body("a value that is called", "return «x»(1)", "x is a value, not a function", ""),
     body(
         "a method of a vector",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
+from dynamis.elementary import SINGLE
 from dynamis.kernel import op
 from dynamis.kernel.manifest import Shape
 from dynamis.kernel.mode import ModeKind
@@ -60,7 +61,7 @@ NATIVE = Scope(
     tuple(
         ty
         for ty in PLAIN_TYPES.values()
-        if ty.component not in (Type.DOUBLE, Type.LONG) and not ty.is_matrix
+        if ty.component != Type.LONG and not ty.is_matrix
     ),
     (ModeKind.MAP,),
     tuple(Shape),
@@ -72,7 +73,8 @@ NATIVE = Scope(
     (
         _I.FLOOR, _I.CEIL, _I.ROUND, _I.TRUNC, _I.FRACT, _I.SIGN, _I.ABS, _I.SQRT, _I.MIN, _I.MAX,
         _I.CLAMP, _I.MIX, _I.STEP, _I.SMOOTHSTEP, _I.FMA, _I.ADD_WRAP, _I.SUB_WRAP, _I.MUL_WRAP,
-        _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_INT, _I.BITS, _I.FROM_BITS,
+        _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_DOUBLE, _I.TO_INT, _I.BITS, _I.FROM_BITS,
+        *(_I(name) for name in SINGLE),
     ),
     False,
 )  # fmt: skip

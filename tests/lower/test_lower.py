@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import dynamis as dy
@@ -124,6 +126,21 @@ def test_growth_is_what_an_iteration_adds_at_least_and_at_most() -> None:
     assert found["down"] == (-2, -2)
     assert found["both"] == (-4, 1)
     assert found["free"] is None
+
+
+def test_growth_knows_constants_defined_before_the_loop() -> None:
+    loop, ty, types = loop_of(walk)
+    body = loop.body.body
+    inside = {i.id: i.op.value for i in body if isinstance(i.op, op.Const) and i.ty == Type.INT}
+    hoisted = dataclasses.replace(
+        loop, body=dataclasses.replace(loop.body, body=tuple(i for i in body if i.id not in inside))
+    )
+    structs = walk.module.structs
+    types = {**types, **dict.fromkeys(inside, Type.INT)}
+    known = {id: int(value.numbers_in(structs)[0]) for id, value in inside.items()}
+    assert 3 in known.values()
+    assert growth(hoisted, ty, types, structs, known) == growth(loop, ty, types, structs)
+    assert growth(hoisted, ty, types, structs)[0] is None
 
 
 def test_growth_knows_nothing_of_a_swapped_word() -> None:

@@ -39,16 +39,21 @@ def test_every_sample_of_the_whole_ir_is_refused_by_name(made: Module) -> None:
             module(ZERO, params=("p: Struct0 = Struct0(1.0)",), structs=RECORD),
         ),
         ("arrays", module(ZERO, structs=("array Float 4",))),
-        ("Double values", module(ZERO, structs=("R(x: Double)",))),
+        ("Long values", module(ZERO, structs=("R(x: Long)",))),
         (
             "constants of struct types",
             module(f"{ZERO[:22]}%1: Struct0 = const Struct0(1.0)\nreturn %0", structs=RECORD),
         ),
         (
-            "Double values",
-            module("%0: Double = const Double(0.0)\n%1: Float = const 0.0\nreturn %1"),
+            "Long values",
+            module("%0: Long = const Long(0)\n%1: Float = const 0.0\nreturn %1"),
         ),
-        ("the intrinsic sin", module(f"{ZERO[:22]}%1: Float = sin(%0)\nreturn %1")),
+        (
+            "the intrinsic popcount",
+            module(
+                "%0: Int = const 7\n%1: Int = popcount(%0)\n%2: Float = to_float(%1)\nreturn %2"
+            ),
+        ),
         ("the operation Part", module("%0: Float = part 0\nreturn %0")),
         ("Long values", module(ZERO, functions=("f(Long) { " + ZERO + " }",))),
     ],
@@ -58,5 +63,5 @@ def test_what_is_not_run_is_named(what: str, made: Module) -> None:
     assert unsupported(made) == what
 
 
-def test_a_map_over_floats_ints_and_records_of_them_is_run() -> None:
-    assert unsupported(module(ZERO, structs=("R(x: Float, v: IVec2)",))) is None
+def test_a_map_over_floats_doubles_ints_and_records_of_them_is_run() -> None:
+    assert unsupported(module(ZERO, structs=("R(x: Float, v: IVec2, d: Double)",))) is None

@@ -85,7 +85,7 @@ def found(kernel: dy.Kernel, width: int = 8) -> list[Bundle]:
     module = account(kernel.module)
     same = tuple(p.shape is module.manifest.outputs[0].shape for p in module.manifest.inputs)
     program = compile_ast(lower(module, CallClass(same)).root, Options(width=width)).src
-    needed = rendered_nodes(program)
+    needed, _ = rendered_nodes(program)
     by_member = bundles([u for u in program if u in needed])
     return list({id(b): b for b in by_member.values()}.values())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dynamis.kernel import FaultKind, Type, Value, parse, validate
-from dynamis.runtime.reference import ReferenceKernel
+from dynamis.runtime.reference import ReferenceKernel, ReferenceSample
 
 MODULE = """\
 dynamis kernel ir 1
@@ -83,3 +83,37 @@ def test_a_fault_past_the_first_chunk_names_its_element():
     a[2500] = 0
     fault, *_ = run(a, np.zeros(3000), np.zeros(3000), progress=lambda *_: None)
     assert fault.element == 2500
+
+
+def sampled(a, seconds=60.0, most=4096):
+    count = len(a)
+    inputs = [np.array(a, np.int32), np.ones(count, np.float32), np.zeros(count, np.uint8)]
+    sample = ReferenceSample(validate(parse(MODULE)), seconds, most)
+    fault = sample.run(inputs, [Value.of(Type.INT, 3)], [], (count,), 1)
+    return fault, sample
+
+
+def test_a_sample_is_the_ends_then_elements_spread_over_the_domain_each_once():
+    fault, sample = sampled(range(1, 1001), most=100)
+    assert fault is None
+    assert sample.elements[:2] == [0, 999]
+    assert len(set(sample.elements)) == len(sample.elements) <= 100
+    assert len({e // 100 for e in sample.elements}) == 10
+    assert sorted(sampled([5, 6, 7])[1].elements) == [0, 1, 2]
+
+
+def test_a_sample_has_what_a_whole_run_gives_there():
+    a = list(range(1, 300))
+    _, q, g, flag = run(a, [1.0] * 299, [0] * 299, by=3)
+    _, sample = sampled(a, most=50)
+    for words, whole in zip(sample.words, (q, g, flag), strict=True):
+        assert words.shape == (len(sample.elements), 1)
+        assert words[:, 0].tolist() == whole[sample.elements].tolist()
+
+
+def test_a_sample_ends_when_its_time_is_over_or_at_a_fault():
+    _, sample = sampled(range(1, 1001), seconds=0.0)
+    assert sample.elements == [0]
+    fault, _ = sampled([1, 0])
+    assert fault.kind is FaultKind.DIVISION_BY_ZERO
+    assert fault.element == 1

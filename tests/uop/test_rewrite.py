@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dynamis.dtype import float32
+from dynamis.dtype import bool_, float32
 from dynamis.uop import (
     BottomUpGate,
     Ops,
@@ -20,6 +20,7 @@ from dynamis.uop import (
     toposort,
     with_tag,
 )
+from dynamis.uop.node import node
 from tests.uop.graphs import leaf
 
 a, b, c, x = leaf("a"), leaf("b"), leaf("c"), leaf("x", float32)
@@ -147,6 +148,28 @@ def test_substitute() -> None:
     assert substitute([(u, u)], u) is u
     with pytest.raises(RewriteError):
         substitute([(b, b + a)], u)
+
+
+def test_what_becomes_a_key_by_substitution_is_substituted_unless_walking() -> None:
+    assert substitute({a: b, b + c: x}, (a + c).eq(c)) is node(Ops.CMPEQ, bool_, (x, c))
+    assert substitute({a: b, b + c: x}, (a + c).eq(c), walk=True) is (b + c).eq(c)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_substitute_is_the_engine_run_on_the_table(seed: int) -> None:
+    rng = random.Random(seed)
+    nodes = [a, b, c]
+    for _ in range(12):
+        left, right = rng.choice(nodes), rng.choice(nodes)
+        nodes.append(left + right if rng.random() < 0.5 else left * right)
+    table = {key: rng.choice(nodes) for key in rng.sample(nodes, 2)}
+    try:
+        expected = graph_rewrite(table.get, nodes[-1], bottom_up=True)
+    except RewriteError:
+        with pytest.raises(RewriteError):
+            substitute(table, nodes[-1])
+    else:
+        assert substitute(table, nodes[-1]) is expected
 
 
 def test_first_match() -> None:

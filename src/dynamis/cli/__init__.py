@@ -1,4 +1,4 @@
-"""The command line: ``dynamis demo | run | check | show``.
+"""The command line: ``dynamis demo | run | bench | check | explain | show``.
 
 ``main`` is the entry point. Exit codes: 0 done; 1 a fault in the user's kernel, data or file; 2 a
 command line that does not fit; 130 interrupted. Nothing is imported before it is needed.

@@ -53,6 +53,45 @@ Width = Annotated[
     ),
 ]
 
+Inputs = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="INPUT",
+        help="One file per input of the kernel: a picture, or an array as .npy.",
+        show_default=False,
+    ),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="NAME=VALUE",
+        help="A parameter of the kernel: 3, 0.5, true, or 1,2,3 for a vector. Repeatable.",
+        show_default=False,
+    ),
+]
+ShapeText = Annotated[
+    str | None,
+    typer.Option(
+        "--shape",
+        metavar="H,W",
+        help="The size of the output, where no input gives it: height,width "
+        "(n for rows, depth,height,width for a volume).",
+        show_default=False,
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        "-t",
+        metavar="N",
+        help="How many threads; one per available CPU without. Never changes a result.",
+        show_default=False,
+    ),
+]
+
 
 @app.command(epilog="Example: dynamis demo -o mandelbrot.png")
 def demo(
@@ -71,14 +110,7 @@ def demo(
 )
 def run(
     file: File,
-    inputs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="INPUT",
-            help="One file per input of the kernel: a picture, or an array as .npy.",
-            show_default=False,
-        ),
-    ] = None,
+    inputs: Inputs = None,
     output: Annotated[
         list[Path] | None,
         typer.Option(
@@ -90,37 +122,10 @@ def run(
             show_default=False,
         ),
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--param",
-            "-p",
-            metavar="NAME=VALUE",
-            help="A parameter of the kernel: 3, 0.5, true, or 1,2,3 for a vector. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    param: Params = None,
     kernel: KernelName = None,
-    shape: Annotated[
-        str | None,
-        typer.Option(
-            "--shape",
-            metavar="H,W",
-            help="The size of the output, where no input gives it: height,width "
-            "(n for rows, depth,height,width for a volume).",
-            show_default=False,
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            "-t",
-            metavar="N",
-            help="How many threads; one per available CPU without. Never changes a result.",
-            show_default=False,
-        ),
-    ] = None,
+    shape: ShapeText = None,
+    threads: Threads = None,
     backend: Annotated[
         str,
         typer.Option(
@@ -130,6 +135,10 @@ def run(
         ),
     ] = "cpu",
     width: Width = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Say where the time went, and what the cache did."),
+    ] = False,
 ) -> None:
     """Run a kernel of FILE on pictures or arrays, and write what it makes."""
     with _reported():
@@ -144,6 +153,45 @@ def run(
                 threads=threads,
                 backend=backend,
                 width=width,
+                verbose=verbose,
+            )
+        )
+
+
+@app.command(
+    epilog="Examples: dynamis bench blur.py photo.png --param radius=3 · "
+    "dynamis bench mandelbrot.py --shape 1080,1920 --threads 1"
+)
+def bench(
+    file: File,
+    inputs: Inputs = None,
+    param: Params = None,
+    kernel: KernelName = None,
+    shape: ShapeText = None,
+    threads: Threads = None,
+    width: Width = None,
+    seconds: Annotated[
+        float,
+        typer.Option("--seconds", metavar="S", help="About how long to go on calling."),
+    ] = 1.0,
+) -> None:
+    """Time a kernel of FILE on your data, and hold it against the reference.
+
+    Prints the first call and its compiling, later calls, rates, and whether answers agree."""
+    with _reported():
+        from .bench import Bench
+        from .bench import bench as timed
+
+        timed(
+            Bench(
+                file=file,
+                inputs=inputs or [],
+                params=param or [],
+                kernel=kernel,
+                shape=shape,
+                threads=threads,
+                width=width,
+                seconds=seconds,
             )
         )
 
@@ -175,6 +223,28 @@ def show(
     """Print one stage of a kernel's way from Python to machine code."""
     with _reported():
         commands.show(file, stage, kernel, width)
+
+
+@app.command(epilog="Example: dynamis explain blur.py")
+def explain(file: File, kernel: KernelName = None, width: Width = None) -> None:
+    """Say how a kernel of FILE runs, and why not faster.
+
+    Elements at once, the class of each read, loops, arms that are skipped, checks that remain."""
+    with _reported():
+        commands.explain(file, kernel, width)
+
+
+@app.command(epilog="Examples: dynamis cache · dynamis cache --clear")
+def cache(
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove the compiled kernels; they are compiled anew.")
+    ] = False,
+) -> None:
+    """Say where compiled kernels are kept between runs, how many, and how large they are.
+
+    The folder is ~/.cache/dynamis, or what DYNAMIS_CACHE names; DYNAMIS_CACHE=off keeps nothing."""
+    with _reported():
+        commands.cache(clear)
 
 
 def _version(wanted: bool) -> None:

@@ -13,11 +13,15 @@ from ..api import BACKENDS, Kernel
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Module, Port
 from ..kernel.work import worst_work
+from ..runtime import disk_cache
 from ..runtime.arrays import Array
+from ..runtime.code_image import flat
+from ..runtime.disk_cache import LIMIT
 from ..runtime.dispatch import thread_count
 from ..runtime.errors import ArgumentError, did_you_mean
 from ..runtime.names import AXES, spell_port
 from ..runtime.stages import STAGES
+from ..runtime.timing import Timings
 from .fields import check_target, read_input, write_output
 from .load import choose, load_kernels
 from .report import Progress, duration, print_error
@@ -37,6 +41,10 @@ class Run:
     threads: int | None
     backend: str
     width: int | None
+    verbose: bool
+
+
+_NOT_FLAT = "this system's code cannot be kept"
 
 
 class Timer:
@@ -76,13 +84,14 @@ def demo(output: Path) -> None:
 
 def run(request: Run) -> None:
     """Run one kernel of a file on files."""
-    threads = _checked_threads(request.threads)
+    threads = checked_threads(request.threads)
     _one_of("--backend", "backend", request.backend, BACKENDS)
-    kernel = _kernel(request.file, request.kernel, request.width)
+    kernel = find_kernel(request.file, request.kernel, request.width)
     manifest = kernel.manifest
-    _check_files(manifest, request)
+    check_inputs(manifest, request.inputs)
+    _check_outputs(manifest, request.outputs)
     params = parse_params(manifest, request.params)
-    shape = _shape(manifest, request.shape)
+    shape = wanted_shape(manifest, request.shape)
     inputs = [read_input(p, path) for p, path in zip(manifest.inputs, request.inputs, strict=True)]
     with Timer(kernel) as timer, Progress(manifest.id.name) as progress:
         result = kernel(
@@ -98,6 +107,8 @@ def run(request: Run) -> None:
         print(write_output(path, array))
     extent = arrays[0].shape[: manifest.outputs[0].shape.rank]
     print(_summary(extent, timer, threads if request.backend == "cpu" else None))
+    if request.verbose:
+        print(_details(kernel.timings, timer.ran))
 
 
 def check(file: Path, name: str | None) -> None:
@@ -119,10 +130,34 @@ def check(file: Path, name: str | None) -> None:
 def show(file: Path, stage: str, name: str | None, width: int | None) -> None:
     """Print one stage of a kernel."""
     _one_of("--stage", "stage", stage, STAGES)
-    print(_kernel(file, name, width).show(stage))
+    print(find_kernel(file, name, width).show(stage))
 
 
-def _kernel(file: Path, name: str | None, width: int | None) -> Kernel:
+def explain(file: Path, name: str | None, width: int | None) -> None:
+    """Print how a kernel runs."""
+    print(find_kernel(file, name, width).explain())
+
+
+def cache(clear: bool) -> None:
+    """Print what the disk cache is and holds; ``clear`` empties it first."""
+    found = disk_cache.open_cache() if flat() else disk_cache.Off(_NOT_FLAT)
+    if isinstance(found, disk_cache.Off):
+        print(f"off: {found.reason}")
+        return
+    if clear:
+        removed = found.clear()
+        print(f"{found.path}: {removed} file{'' if removed == 1 else 's'} removed")
+        return
+    entries = found.entries()
+    size = sum(entry.size for entry in entries)
+    print(f"{found.path}: {len(entries)} entries, {size / 1e6:.1f} MB of {LIMIT / 1e6:.0f} MB")
+    problem = found.probe()
+    if problem is not None:
+        print(f"nothing can be kept: {problem}")
+
+
+def find_kernel(file: Path, name: str | None, width: int | None) -> Kernel:
+    """A kernel of a file, with the options asked for. Raises LoadError or UsageError."""
     kernel = choose(file, load_kernels(file), name)
     if width is None:
         return kernel
@@ -141,14 +176,16 @@ def _one_of(option: str, what: str, given: str, known: Sequence[str]) -> None:
         )
 
 
-def _checked_threads(threads: int | None) -> int:
+def checked_threads(threads: int | None) -> int:
+    """The number of threads that ``--threads`` means. Raises UsageError."""
     try:
         return thread_count(threads)
     except ArgumentError as error:
         raise UsageError("--threads", str(error)) from error
 
 
-def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
+def wanted_shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
+    """The extent that ``--shape`` gives, or None where an input gives it. Raises UsageError."""
     kind = manifest.outputs[0].shape
     if text is not None:
         return parse_shape(kind, text)
@@ -162,16 +199,20 @@ def _shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None:
     )
 
 
-def _check_files(manifest: Manifest, request: Run) -> None:
-    """As many files as ports, each of a kind its port can take."""
-    _check_count("INPUT", "input", manifest.inputs, request.inputs)
-    _check_count("--output", "output", manifest.outputs, request.outputs)
-    for path in request.inputs:
+def check_inputs(manifest: Manifest, paths: Sequence[Path]) -> None:
+    """As many files as inputs, and there. Raises UsageError."""
+    _check_count("INPUT", "input", manifest.inputs, paths)
+    for path in paths:
         if not path.is_file():
             raise UsageError("INPUT", f"there is no file {path}")
-    for port, path in zip(manifest.outputs, request.outputs, strict=True):
+
+
+def _check_outputs(manifest: Manifest, paths: Sequence[Path]) -> None:
+    """As many files as outputs, each of a kind its port can take."""
+    _check_count("--output", "output", manifest.outputs, paths)
+    for port, path in zip(manifest.outputs, paths, strict=True):
         _check_target(port, path)
-    if len({os.path.realpath(path) for path in request.outputs}) < len(request.outputs):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise UsageError("--output", "two outputs would go to one file")
 
 
@@ -198,15 +239,28 @@ def _described(module: Module) -> str:
     return f"{module.manifest}\n  worst     {work} loop iterations an element{note}"
 
 
-def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:
+def _details(timings: Timings, ran: float) -> str:
+    """Where the time went, a stage a line, and what the disk cache did."""
+    lines = [f"  {stage:<10} {duration(spent)}" for stage, spent in timings.items()]
+    lines.append(f"  {'run':<10} {duration(ran)}")
+    if timings.cache:
+        lines.append(f"cache {timings.cache}")
+    return "\n".join(lines)
+
+
+def spell_extent(extent: Sequence[int]) -> str:
+    """``640×480 elements``, width first as people say it."""
     size = "×".join(str(n) for n in reversed(extent))
+    return f"{size} {'element' if math.prod(extent) == 1 else 'elements'}"
+
+
+def _summary(extent: Sequence[int], timer: Timer, threads: int | None) -> str:
     where = (
         "in the reference interpreter"
         if threads is None
         else f"on {threads} thread{'s' if threads > 1 else ''}"
     )
-    noun = "element" if math.prod(extent) == 1 else "elements"
     return (
-        f"{size} {noun}: compiled in {duration(timer.compiled)}, "
+        f"{spell_extent(extent)}: compiled in {duration(timer.compiled)}, "
         f"ran in {duration(timer.ran)} {where}"
     )

@@ -1,45 +1,13 @@
-"""Kernel AST → linear program.
+"""Kernel AST → linear program: ``compile_ast``, and the ``Options`` it takes."""
 
-Each step is one function from one graph to the next: ``split_domain`` cuts the domain into
-blocks, steps and lanes, ``vectorize`` replaces the lane range, ``prune_registers`` drops dead
-words, ``decompose`` writes out ops that machines lack, ``class_accesses`` finds strides,
-``linearize`` puts the nodes in order.
-"""
+from typing import TYPE_CHECKING
 
-from __future__ import annotations
-
-import os
-
-from ..uop import Uop, collector_paused, simplify, spec_kernel, spec_program, type_verify
-from .access import class_accesses
-from .decompose import decompose
-from .linearize import linearize
-from .loosen import loosen_loops
+from ..lazy import lazily
 from .options import WIDTHS, OptionError, Options
-from .order import order_networks
-from .prune import prune_registers
-from .split import bind_threads, split_domain
-from .vectorize import vectorize
+
+if TYPE_CHECKING:
+    from .pipeline import compile_ast
 
 __all__ = ["WIDTHS", "OptionError", "Options", "compile_ast"]
 
-
-@collector_paused()
-def compile_ast(root: Uop, options: Options) -> Uop:
-    """The LINEAR program of a kernel AST at ``options.width`` lanes.
-
-    With ``DYNAMIS_VERIFY`` set in the environment the AST and the program are checked against
-    their specs (the project's tests set it). Raises SpecError then.
-    """
-    verify = bool(os.environ.get("DYNAMIS_VERIFY"))
-    if verify:
-        type_verify(root, spec_kernel)
-    root, lane = split_domain(root, options.width, streaming=options.streaming)
-    root = loosen_loops(simplify(bind_threads(root)))
-    if lane is not None:
-        root = vectorize(simplify(order_networks(root)), lane)
-    root = prune_registers(simplify(decompose(root)))
-    program = linearize(simplify(class_accesses(root)))
-    if verify:
-        type_verify(program, spec_program)
-    return program
+__getattr__ = lazily(__name__, {"compile_ast": "pipeline"})

@@ -29,7 +29,7 @@ def class_accesses(root: Uop) -> Uop:
     for u in toposort(root):
         src = tuple(new[s] for s in u.src)
         new[u] = made = replace(u, src=src)
-        if u.dtype.is_int and (found := _affine(made, known)) is not None:
+        if u.dtype.is_int and (found := affine(made, known)) is not None:
             known[made] = found
         if u.op is Ops.INDEX and len(u.max_shape) == 1 and src[1] in known:
             form, lanes = known[src[1]], u.max_shape[0]
@@ -38,7 +38,7 @@ def class_accesses(root: Uop) -> Uop:
     return new[root]
 
 
-def _affine(u: Uop, known: dict[Uop, Affine]) -> Affine | None:
+def affine(u: Uop, known: dict[Uop, Affine]) -> Affine | None:
     """``u`` as an affine function of the lane, modulo its width; None where it is not one."""
     if dims_or_none(u) == ():
         return Affine(u, 0)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from ..dtype import float32, int32
 from ..uop import Ops, Uop, alu_binary, alu_ternary, cast, const_of_dtype, graph_rewrite
+from ..uop.elementary import expanded
 
+_ELEMENTARY = {Ops.EXP2: "exp2", Ops.LOG2: "log2", Ops.SIN: "sin", Ops.POW: "pow"}
 _EXACT = 2**24
 """Whole numbers up to here are f32s."""
 
 
 def decompose(root: Uop) -> Uop:
-    """``root`` without FLOORDIV and FLOORMOD, and with clamps before conversions."""
+    """``root`` without FLOORDIV, FLOORMOD, EXP2, LOG2, SIN and POW, and with clamps before
+    conversions."""
     return graph_rewrite(_decompose, root, name="decompose")
 
 
 def _decompose(u: Uop) -> Uop | None:
     if u.op is Ops.WHERE:
         return _clamped_conversion(u)
+    if u.op in _ELEMENTARY:
+        return expanded(_ELEMENTARY[u.op], *u.src)
     return _floor_division(u) if u.op in (Ops.FLOORDIV, Ops.FLOORMOD) else None
 
 

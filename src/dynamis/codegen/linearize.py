@@ -9,7 +9,7 @@ a list are put in an order that meets every dependency, as near to depth-first o
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..dtype import int32
@@ -31,8 +31,11 @@ from .vectorize import innermost
 
 def linearize(root: Uop) -> Uop:
     """The LINEAR program of a SINK. Raises UopError when a node is used outside its loop."""
-    root = _nest_ends(root)
-    order = [u for u in toposort(root) if u is not root]
+    order = toposort(root)
+    if any(u.op is Ops.END and len(u.src) > 2 for u in order):
+        root = _nest_ends(order)
+        order = toposort(root)
+    order.pop()  # the root itself
     loops = {u: innermost(u.ranges) for u in order}
     if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
@@ -56,6 +59,7 @@ class _Lists:
             if u.op is not Ops.RANGE:
                 self.by_loop.setdefault(loops[u], []).append(u)
         self.position = {u: n for n, u in enumerate(order)}
+        self.needs = self._needs()
         self.count = 0
 
     def run(self) -> list[Uop]:
@@ -97,12 +101,11 @@ class _Lists:
 
     def _sorted(self, items: Sequence[_Item]) -> list[_Item]:
         """Kahn's algorithm, the ready item that is earliest in depth-first order first."""
-        held = {item: self._held(item) for item in items}
-        owner = {u: item for item in items for u in held[item]}
+        owner = {u: item for item in items for u in item.nodes}
         waiting: dict[_Item, int] = {}
         followers: dict[_Item, list[_Item]] = {}
         for item in items:
-            used = [s for u in held[item] for s in (*u.src, *self._guards(u))]
+            used = {s for u in item.nodes for s in self.needs[u]}
             needs = {owner[s] for s in used if s in owner and owner[s] is not item}
             waiting[item] = len(needs)
             for need in needs:
@@ -123,6 +126,21 @@ class _Lists:
             raise UopError("a node is used outside its loop")
         return out
 
+    def _needs(self) -> dict[Uop, Collection[Uop]]:
+        """What must stand before each node: its sources and its guards; before the END of a loop
+        also what its RANGE and the nodes inside need from outside."""
+        lists = self.by_loop.values()
+        needs: dict[Uop, Collection[Uop]] = {
+            u: (*u.src, *self._guards(u)) for nodes in lists for u in nodes
+        }
+        ends = [u for nodes in lists for u in nodes if u.op is Ops.END]
+        for end in sorted(ends, key=lambda u: len(u.src[1].ranges), reverse=True):
+            loop = end.src[1]
+            inside = self.by_loop.get(loop, [])
+            used = {s for u in inside for s in needs[u]}
+            needs[end] = used.difference(inside).union(needs[end], loop.src)
+        return needs
+
     def _guards(self, u: Uop) -> list[Uop]:
         """The guards of the regions that a node is in."""
         found, region = [], self.regions.get(u)
@@ -131,23 +149,11 @@ class _Lists:
             region = region.outer
         return found
 
-    def _held(self, item: _Item) -> list[Uop]:
-        """Every node of an item, those of nested loops included."""
-        held: list[Uop] = []
-        pending = list(item.nodes)
-        while pending:
-            u = pending.pop()
-            held.append(u)
-            if u.op is Ops.END:
-                held.append(u.src[1])
-                pending += self.by_loop.get(u.src[1], [])
-        return held
 
-
-def _nest_ends(root: Uop) -> Uop:
-    """Write each END over several ranges as ENDs over one, the innermost first."""
+def _nest_ends(order: Sequence[Uop]) -> Uop:
+    """The last node, with each END over several ranges as ENDs over one, the innermost first."""
     new: dict[Uop, Uop] = {}
-    for u in toposort(root):
+    for u in order:
         src = tuple(new[s] for s in u.src)
         if u.op is Ops.END:
             value = src[0]
@@ -156,4 +162,4 @@ def _nest_ends(root: Uop) -> Uop:
             new[u] = value
         else:
             new[u] = replace(u, src=src)
-    return new[root]
+    return new[order[-1]]

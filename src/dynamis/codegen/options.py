@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from ..errors import DynamisError
 
+LINE = 64
+"""Bytes of a cache line, and the most elements of one."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+LINE = 64
+"""Bytes of a cache line, and the most elements of one."""
 
 
 class OptionError(DynamisError, ValueError):

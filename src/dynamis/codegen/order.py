@@ -19,7 +19,7 @@ from ..dtype import float32, int32
 from ..uop import Ops, Uop, bitcast, const_of_dtype, replace, toposort
 
 NETWORK = 8
-"""Maxima and minima from which a network is worth a form of its own."""
+"""Maxima and minima from which a network is worth a quick form and an exact one."""
 
 
 def order_networks(root: Uop) -> Uop:
@@ -32,7 +32,7 @@ def order_networks(root: Uop) -> Uop:
     for u in order:
         if u in networks:
             new[u] = networks[u].result(u, new)
-        elif (x := _canonical(u)) in networks:
+        elif (x := _canonical(u)) in networks and networks[x].is_large:
             new[u] = new[x]
         else:
             new[u] = replace(u, src=tuple(new[s] for s in u.src))
@@ -49,7 +49,7 @@ def _canonical(u: Uop) -> Uop:
 
 
 def _networks(order: Sequence[Uop]) -> list[_Network]:
-    """The connected maxima of a graph, and negations around and between them, that are enough."""
+    """The connected maxima of a graph, and negations after them, that are enough."""
     users: dict[Uop, list[Uop]] = {}
     for u in order:
         for s in u.src:
@@ -59,8 +59,7 @@ def _networks(order: Sequence[Uop]) -> list[_Network]:
         if u.dtype is not float32 or u.op not in (Ops.MAX, Ops.NEG):
             continue
         if u.op is Ops.NEG and u.src[0] not in owner:
-            if not all(v.op is Ops.MAX for v in users.get(u, ())):
-                continue
+            continue  # a word that is ordered, and no reason to take two networks for one
         found = {owner[s] for s in u.src if s in owner}
         network = max(found, key=lambda n: len(n.nodes)) if found else _Network()
         for other in found - {network}:
@@ -72,7 +71,7 @@ def _networks(order: Sequence[Uop]) -> list[_Network]:
     for u, network in owner.items():
         if any(v not in network.nodes for v in users.get(u, ())):
             network.outputs.append(u)
-    return [n for n in networks if sum(u.op is Ops.MAX for u in n.nodes) >= NETWORK]
+    return list(networks)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,14 +83,24 @@ class _Network:
     quick: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
     keys: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
 
+    @property
+    def is_large(self) -> bool:
+        return sum(u.op is Ops.MAX for u in self.nodes) >= NETWORK
+
     def result(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
-        """The word of an output, its leaves in their ``new`` form; a NaN is the canonical one."""
+        """The word of an output, its leaves in their ``new`` form."""
+        if self.is_large:
+            return self._quick_or_exact(output, new)
+        return self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n), _exact)
+
+    def _quick_or_exact(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
+        """The word of an output; a NaN is the canonical one."""
         first, *rest = [new[u] for u in self._leaves(output)]
         total, nan = first, first.ne(first)
         for leaf in rest:
             total, nan = total + leaf, nan | leaf.ne(leaf)
-        quick = self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n))
-        key = self._ordered(output, False, self.keys, lambda u, n: _negated_key(new[u], n))
+        quick = self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n), _pick)
+        key = self._ordered(output, False, self.keys, lambda u, n: _negated_key(new[u], n), _pick)
         exact = nan.where(const_of_dtype(float32, math.nan), bitcast(src=_key(key), dtype=float32))
         return (total.ne(total) | quick.eq(0.0)).where(exact, quick)
 
@@ -101,7 +110,7 @@ class _Network:
         while pending:
             for s in pending.pop().src:
                 if s not in self.nodes:
-                    found[s] = None
+                    found[s.src[0] if s.op is Ops.NEG else s] = None
                 elif s not in seen:
                     seen.add(s)
                     pending.append(s)
@@ -113,19 +122,34 @@ class _Network:
         negated: bool,
         known: dict[tuple[Uop, bool], Uop],
         leaf: Callable[[Uop, bool], Uop],
+        pick: Callable[[Uop, Uop, bool], Uop],
     ) -> Uop:
-        """What the network gives at ``u``, or its negation, by comparing and picking; a minimum is
-        the negation of the maximum of negations. ``leaf`` gives the words that are ordered."""
+        """What the network gives at ``u``, or its negation: a minimum is the negation of the
+        maximum of negations. ``leaf`` gives the words that are ordered, ``pick`` the least or the
+        greatest of two."""
         if u not in self.nodes:
-            return leaf(u, negated)
+            return leaf(u.src[0], not negated) if u.op is Ops.NEG else leaf(u, negated)
         if (u, negated) not in known:
             if u.op is Ops.NEG:
-                known[u, negated] = self._ordered(u.src[0], not negated, known, leaf)
+                known[u, negated] = self._ordered(u.src[0], not negated, known, leaf, pick)
             else:
-                a, b = (self._ordered(s, negated, known, leaf) for s in u.src)
-                less = a < b if negated else b < a
-                known[u, negated] = less.where(a, b)
+                a, b = (self._ordered(s, negated, known, leaf, pick) for s in u.src)
+                known[u, negated] = pick(a, b, negated)
         return known[u, negated]
+
+
+def _pick(a: Uop, b: Uop, least: bool) -> Uop:
+    """One of two by comparing them once: what machines do. ``b`` where they are not ordered."""
+    return (a < b if least else b < a).where(a, b)
+
+
+def _exact(a: Uop, b: Uop, least: bool) -> Uop:
+    """The minimum or maximum. Picking both ways round gives the two words where they are equal
+    zeros or one is NaN: the bits of either are then those of −0, or of a NaN."""
+    if not least:
+        return a.maximum(b)
+    bits = [bitcast(src=_pick(x, y, least), dtype=int32) for x, y in ((a, b), (b, a))]
+    return bitcast(src=bits[0] | bits[1], dtype=float32)
 
 
 def _negated(u: Uop, negated: bool) -> Uop:

@@ -1,7 +1,8 @@
 """Arms worth skipping: which pure nodes only matter where a condition holds.
 
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
-uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. An arm whose
+uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. (A WHERE with
+the tag ``SELECT`` has no arms: it says that both of its values stay computed.) An arm whose
 own nodes are dear together becomes a region of the linear program, which runs only when its guard
 holds in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move:
 loops in an arm have no iterations without a lane anyway.
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..uop import Ops, Uop
+from ..uop.elementary import SELECT
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
@@ -142,6 +144,10 @@ def _is_movable(u: Uop) -> bool:
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
 
 
+def _is_choice(u: Uop) -> bool:
+    return u.op is Ops.WHERE and u.node_tag != SELECT
+
+
 def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
     """The innermost arm that each movable node only matters in."""
     homes: dict[Uop, _Arm] = {}
@@ -151,7 +157,7 @@ def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm)
             arm = own
             if not _is_movable(s) or loops[s] is not loops[u]:
                 arm = everywhere
-            elif u.op is Ops.WHERE and place > 0 and u.src.count(s) == 1:
+            elif _is_choice(u) and place > 0 and u.src.count(s) == 1:
                 arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
             homes[s] = _common(homes[s], arm) if s in homes else arm
     return {u: home for u, home in homes.items() if _is_movable(u)}

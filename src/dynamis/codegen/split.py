@@ -35,11 +35,22 @@ from ..uop import (
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
+from .options import LINE
 
-LINE = 64
-"""Bytes of a cache line, and the most elements of one."""
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
+
+UNIT_AXIS, STEP_AXIS, INTERIOR_AXIS = _AXIS + 1, _AXIS + 2, _AXIS + 3
+"""The axis ids of a unit's range and of its step ranges: all its columns or its border, and its
+interior."""
+
+
+def lowered_axis(axis: int) -> int | None:
+    """The axis id that lowering gave to a loop of the element's own, which may be the interior's
+    copy of it; None for a range that is made here."""
+    if axis < _AXIS:
+        return axis
+    return axis - 2 * _AXIS if axis >= 2 * _AXIS else None
 
 
 def runtime_scalar(name: str, low: int, high: int) -> Uop:
@@ -93,7 +104,7 @@ def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop
     else:
         first, stop = (substitute(rows, u) for u in interior_columns(reads, cut.columns))
         plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root)
-        if all(read.is_near(column) for read in reads):
+        if all(read.is_near(column) for read in reads) and not _looks_at(_outliving(root), body):
             before, length = cut.inside(first, stop)
             step = _range(cut.length - length, 2, AxisType.LOOP, int32, cut.unit)
             skipped = (step < before).where(0, length)
@@ -226,9 +237,22 @@ def _range(size: Uop | int, axis: int, kind: AxisType, dtype: Val, *parents: Uop
     return range_(size=size, axis=_AXIS + axis, kind=kind, dtype=dtype, parents=parents)
 
 
+def _outliving(root: Uop) -> set[Uop]:
+    """The registers that outlive an element: one word a lane where an element of a vector stores
+    them, for all steps of a unit."""
+    return {storage_of(u.src[0]) for u in toposort(root) if u.op is Ops.STORE and _is_outer(u)}
+
+
+def _looks_at(shared: set[Uop], body: Uop) -> bool:
+    """Whether an end of a loop depends on one of ``shared``: then it has lanes, even in an element
+    that runs alone, and so has all that the loop carries."""
+    ends = [u.src[0] for u in toposort(body) if u.op is Ops.BREAK]
+    return any(u.op is Ops.LOAD and storage_of(u) in shared for end in ends for u in toposort(end))
+
+
 def _copied(body: Uop, root: Uop) -> Uop:
     """``body`` with loops and registers of its own, but for registers that outlive an element."""
-    shared = {storage_of(u.src[0]) for u in toposort(root) if u.op is Ops.STORE and _is_outer(u)}
+    shared = _outliving(root)
     new: dict[Uop, Uop] = {}
     for u in toposort(body):
         src = tuple(new[s] for s in u.src)

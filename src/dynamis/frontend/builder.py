@@ -21,15 +21,20 @@ from .draft import Body, Build, Choice, Draft, End, Ref, Slot, may_fail
 from .flow import Flow
 from .source import Node, SourceFunction, unparse
 from .values import (
+    FLOATS,
     INT_MAX,
     INT_MIN,
+    LARGEST,
+    FloatLiteral,
     IntLiteral,
+    NotAConstant,
     Operand,
     PortOperand,
     Several,
     Typed,
+    as_float,
     describe,
-    fits_float,
+    neighbour,
     spell,
 )
 
@@ -97,15 +102,17 @@ class Builder:
         """Appends a bool constant."""
         return self.const(node, Value.of(Type.BOOL, b))
 
-    def typed(self, node: Node, operand: Operand, beside: Type = Type.INT) -> Typed:
-        """``operand`` as a run-time value; a whole number becomes f32 beside a float type."""
+    def typed(self, node: Node, operand: Operand, beside: Type | None = None) -> Typed:
+        """``operand`` as a run-time value; a number written out takes the type ``beside`` it."""
         match operand:
             case Typed():
                 return operand
             case IntLiteral(n):
-                if beside.component == Type.FLOAT:
-                    return self.const(node, Value.of(Type.FLOAT, self._as_float(node, n)))
+                if beside is not None and beside.component in FLOATS:
+                    return self._float(node, n, beside.component)
                 return self.integer(node, self.in_range(node, n))
+            case FloatLiteral(x):
+                return self._float(node, x, Type.DOUBLE if beside == Type.DOUBLE else Type.FLOAT)
         self.fail(node, "a value is needed here", found=describe(operand), hint=_use(operand))
 
     def in_range(self, node: Node, n: int) -> int:
@@ -124,15 +131,19 @@ class Builder:
             )
         return n
 
-    def _as_float(self, node: Node, n: int) -> float:
-        if abs(n) >= 2**128 or not fits_float(float(n)):
+    def _float(self, node: Node, x: float | int, ty: Type) -> Typed:
+        """Appends a constant of the float type ``ty``, which must hold ``x``."""
+        try:
+            return self.const(node, Value.of(ty, as_float(x, ty)))
+        except NotAConstant:
+            text = unparse(node) if isinstance(node, ast.Constant) else repr(x)
+            wide = ty == Type.FLOAT and abs(x) <= float(LARGEST[Type.DOUBLE])
             self.fail(
                 node,
-                f"{n} does not fit in f32 (largest 3.4028235e+38)",
-                found=str(n),
-                hint="math.inf for infinity",
+                f"{text} does not fit in {spell(ty)} (largest {LARGEST[ty]})",
+                found=text,
+                hint="math.inf for infinity" + (f", or f64({text})" if wide else ""),
             )
-        return float(n)
 
     def coerced(
         self,
@@ -143,7 +154,7 @@ class Builder:
         note: tuple[str, Node | Span] | None = None,
     ) -> Typed:
         """``operand`` as a value of type ``ty``, or an error that speaks of ``what``."""
-        if isinstance(operand, IntLiteral) and ty in (Type.INT, Type.FLOAT):
+        if _becomes(operand, ty):
             return self.typed(node, operand, ty)
         if isinstance(operand, PortOperand):
             use = _use(operand) if operand.port.element == ty else ""
@@ -173,7 +184,7 @@ class Builder:
         if not isinstance(node, ast.expr) or isinstance(operand, Several | PortOperand):
             return ""
         text = unparse(node)
-        found = Type.INT if isinstance(operand, IntLiteral) else operand.ty
+        found = neighbour([operand]) or Type.INT
         if ty == Type.BOOL and found.is_scalar:
             return f"{text} != 0"
         if ty.lanes == found.lanes or found.is_scalar:
@@ -200,7 +211,7 @@ class Builder:
             final = self.typed(at, value)
             self.types[name] = final.ty
             self.first_assigned[name] = span
-        elif isinstance(value, IntLiteral) and known in (Type.INT, Type.FLOAT):
+        elif _becomes(value, known):
             final = self.typed(at, value, known)
         else:
             final = self.typed(at, value)
@@ -212,8 +223,12 @@ class Builder:
 
     def retyped(self, node: Node, name: str, found: Type, known: Type) -> NoReturn:
         hint = f"use another name, or make both {spell(found)}"
-        if (found, known) in ((Type.FLOAT, Type.INT), (Type.INT, Type.FLOAT)):
+        if {found, known} == {Type.FLOAT, Type.INT}:
             hint = f"start it as a float ({name} = 0.0), or convert: f32(…), i32(…)"
+        elif found == Type.DOUBLE and known in (Type.FLOAT, Type.INT):
+            hint = f"start it as an f64 ({name}: f64 = 0), or convert: {spell(known)}(…)"
+        elif known == Type.DOUBLE and found in (Type.FLOAT, Type.INT):
+            hint = "convert: f64(…)"
         elif known.is_scalar and found.is_vector:
             hint = f"start it as a vector: {name} = {spell(found)}(…)"
         self.fail(
@@ -308,6 +323,13 @@ class Builder:
         choice = Choice(self.source.span(node), a, *arms)
         self.body.items.append(choice)
         return Slot(choice, "result", name)
+
+
+def _becomes(operand: Operand, ty: Type) -> bool:
+    """Whether ``operand`` is a number written out that a ``ty`` may be written as."""
+    if isinstance(operand, FloatLiteral):
+        return ty in FLOATS
+    return isinstance(operand, IntLiteral) and (ty == Type.INT or ty in FLOATS)
 
 
 def _use(operand: Operand) -> str:

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from ..errors import with_article
 from ..kernel.op import Call, Extract
+from ..kernel.types import Value
 from . import surface
 from .diagnostics import suggestion
 from .draft import Build
@@ -20,13 +21,13 @@ from .maths import PYTHON_FUNCTIONS
 from .reads import CONTEXT, Reads
 from .source import unparse
 from .surface import VALUE_TYPES, KernelFunction
-from .values import IntLiteral, NotAConstant, Operand, Several, literal_of
+from .values import NotAConstant, Operand, Several, literal_of
 
 _INSTEAD = {
     "print": "return the value as one more output, and print that",
     "len": "port.count for the elements of a port",
     "sum": "a for loop, or dy.dot(v, vec4(1.0))",
-    "pow": "x ** 2, with a literal exponent",
+    "pow": "x ** y, or dy.pow(x, y)",
     "divmod": "a // b and a % b",
     "range": "for i in range(n): a range stands only there",
     "isinstance": "",
@@ -171,7 +172,7 @@ class Calls(Reads):
                 expected="a number, a bool or a vector",
                 hint=f"{unparse(node.func)}(…, {argument}=…)",
             )
-        return IntLiteral(found) if isinstance(found, int) else self.const(node, found)
+        return self.const(node, found) if isinstance(found, Value) else found
 
 
 def _extractor(k: int) -> Build:

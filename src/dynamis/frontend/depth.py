@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from .source import SourceFunction
+from .source import SourceFunction, children
 
 MAX_EXPRESSION_DEPTH = 100
 """The deepest an expression may nest; a + b + c + … counts as one level, however long."""
@@ -50,7 +50,7 @@ def checked_frames(source: SourceFunction) -> int:
                 found=f"{len(node.ops)} comparisons",
                 hint="split the chain: a < b and b < c",
             )
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.stmt):
                 stack.append((child, outer + 1, 0))
             elif (

@@ -24,14 +24,15 @@ from .source import Node, attribute_of, unparse
 from .surface import swizzle
 from .values import (
     ADDRESSES,
+    FloatLiteral,
     IntLiteral,
     NotAConstant,
     Operand,
     PortOperand,
     Several,
     Typed,
-    fits_float,
     literal_of,
+    neighbour,
     spell,
 )
 
@@ -60,8 +61,7 @@ _NO_LITERAL: dict[type, str] = {
 }
 # fmt: off
 LATER = frozenset([
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
-    "log", "log2", "pow", "popcount", "clz", "ctz", "rotl", "rotr", "mulhi", "umulhi",
+    "popcount", "clz", "ctz", "rotl", "rotr", "mulhi", "umulhi",
     "time", "clock", "pointer", "key",
 ])
 # fmt: on
@@ -134,15 +134,7 @@ class Expressions(Operators):
             case int():
                 return IntLiteral(node.value)
             case float():
-                if not fits_float(node.value):
-                    text = unparse(node)
-                    self.fail(
-                        node,
-                        f"{text} does not fit in f32 (largest 3.4028235e+38)",
-                        found=text,
-                        hint="math.inf for infinity",
-                    )
-                return self.const(node, Value.of(Type.FLOAT, node.value))
+                return FloatLiteral(node.value)
         kind = {str: "a string", bytes: "bytes", complex: "complex numbers", type(None): "None"}
         what = kind.get(type(node.value), "...")
         self.fail(
@@ -258,7 +250,7 @@ class Expressions(Operators):
                 expected="a number, a bool or a vector",
                 hint=hint,
             )
-        return IntLiteral(found) if isinstance(found, int) else self.const(node, found)
+        return self.const(node, found) if isinstance(found, Value) else found
 
     # Parts
 
@@ -392,7 +384,7 @@ class Expressions(Operators):
         """The comparisons of a chain from number ``k`` on; each operand is evaluated once."""
         sides = ([node.left, *node.comparators][k], node.comparators[k])
         right = self.expression(sides[1])
-        beside = next((x.ty for x in (left, right) if isinstance(x, Typed)), Type.INT)
+        beside = neighbour((left, right))
         a, b = self.typed(sides[0], left, beside), self.typed(sides[1], right, beside)
         holds = self.compare(node, node.ops[k], a, b, sides)
         if k + 1 == len(node.ops):
@@ -413,7 +405,7 @@ class Expressions(Operators):
 
         choice = self.choose(node, condition, write(node.body), write(node.orelse))
         blocks = (choice.then, choice.otherwise)
-        beside = next((x.ty for x in found if isinstance(x, Typed)), Type.INT)
+        beside = neighbour(found)
         values: list[Typed] = []
         for arm, operand, body in zip(arms, found, blocks, strict=True):
             outer, self.body = self.body, body

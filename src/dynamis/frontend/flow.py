@@ -10,8 +10,10 @@ refuses them when it comes to them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
+
+from .source import children
 
 Loop = ast.For | ast.While
 Names = frozenset[str]
@@ -44,13 +46,15 @@ def stored(nodes: Iterable[ast.AST]) -> list[str]:
     return list(found)
 
 
-def _in_order(node: ast.AST) -> Iterable[ast.AST]:
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
     """``node`` and what is below it, in source order; iterative."""
     stack = [node]
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(list(ast.iter_child_nodes(top))))
+        below = children(top)
+        below.reverse()
+        stack += below
 
 
 def loaded(nodes: Iterable[ast.AST | None]) -> list[ast.Name]:
@@ -59,7 +63,7 @@ def loaded(nodes: Iterable[ast.AST | None]) -> list[ast.Name]:
         child
         for node in nodes
         if node is not None
-        for child in ast.walk(node)
+        for child in _in_order(node)
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
     ]
 
@@ -80,7 +84,7 @@ def leaves(body: Stmts) -> Leaves:
     """Whether ``body`` ends early."""
     if not _completes(body):
         return Leaves.ALWAYS
-    returns = any(isinstance(n, ast.Return) for s in body for n in ast.walk(s))
+    returns = any(isinstance(n, ast.Return) for s in body for n in _in_order(s))
     if returns or own_exits(body, ast.Break) or own_exits(body, ast.Continue):
         return Leaves.PERHAPS
     return Leaves.NEVER
@@ -108,7 +112,7 @@ class Flow:
         given = frozenset(a.arg for a in every)
         self.locals: Names = given | frozenset(
             n.id
-            for n in ast.walk(function)
+            for n in _in_order(function)
             if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
         )
         """Every name the function binds: Python takes all uses of these as local."""
@@ -116,6 +120,8 @@ class Flow:
         """The uses that some path reaches before the name is assigned."""
         self.live_after: dict[Loop, Names] = {}
         """The names that may be read after a loop before they are assigned again."""
+        self._loaded: dict[ast.AST, list[ast.Name]] = {}
+        self._stored: dict[ast.AST, Names] = {}
         self._breaks: list[list[Names]] = []
         self._continues: list[list[Names]] = []
         self.falls_through = self._assigned(function.body, given) is not None
@@ -124,9 +130,27 @@ class Flow:
     # Definite assignment, forward. None: no path comes here.
 
     def _read(self, state: Names, *nodes: ast.AST | None) -> None:
-        for name in loaded(nodes):
-            if name.id in self.locals and name.id not in state:
-                self.unassigned.add(name)
+        for node in nodes:
+            for name in self._loads(node):
+                if name.id in self.locals and name.id not in state:
+                    self.unassigned.add(name)
+
+    # Both analyses ask for the names of one node, liveness once for each time round a loop.
+
+    def _loads(self, node: ast.AST | None) -> list[ast.Name]:
+        if node is None:
+            return []
+        if node not in self._loaded:
+            self._loaded[node] = loaded([node])
+        return self._loaded[node]
+
+    def _ids(self, *nodes: ast.AST | None) -> Names:
+        return frozenset([name.id for node in nodes for name in self._loads(node)])
+
+    def _stores(self, node: ast.AST) -> Names:
+        if node not in self._stored:
+            self._stored[node] = frozenset(stored([node]))
+        return self._stored[node]
 
     def _assigned(self, body: Stmts, state: Names | None) -> Names | None:
         for s in body:
@@ -142,7 +166,7 @@ class Flow:
                 return _meet(self._assigned(s.body, state), self._assigned(s.orelse, state))
             case ast.For():
                 self._read(state, s.iter)
-                ends = self._loop(s, state | frozenset(stored([s.target])))
+                ends = self._loop(s, state | self._stores(s.target))
                 # A literal range that is not empty has run its body when it is exhausted.
                 exhausted = _meet(*ends) if (self._trips(s) or 0) > 0 else state
                 return self._leave(s, exhausted)
@@ -162,7 +186,7 @@ class Flow:
                 if isinstance(s.target, ast.Name) and s.target.id not in state:
                     self.unassigned.add(s.target)
                 self._read(state, s.target, s.value)
-                return state | frozenset(stored([s.target]))
+                return state | self._stores(s.target)
             case ast.AnnAssign() if s.value is None:
                 return state
             case ast.AnnAssign():
@@ -171,7 +195,7 @@ class Flow:
                 self._read(state, s.value, *s.targets)
             case ast.Expr():
                 self._read(state, s.value)
-        return state | frozenset(stored([s]))
+        return state | self._stores(s)
 
     def _loop(self, s: Loop, state: Names) -> list[Names | None]:
         """Walks a loop's body; the states at its end and at its ``continue``s."""
@@ -195,9 +219,9 @@ class Flow:
         match s:
             case ast.If():
                 arms = self._live(s.body, after, brk, cont) | self._live(s.orelse, after, brk, cont)
-                return arms | _ids(s.test)
+                return arms | self._ids(s.test)
             case ast.For():
-                return self._live_loop(s, after, brk, cont) | _ids(s.iter)
+                return self._live_loop(s, after, brk, cont) | self._ids(s.iter)
             case ast.While():
                 return self._live_loop(s, after, brk, cont)
             case ast.Break():
@@ -205,28 +229,21 @@ class Flow:
             case ast.Continue():
                 return cont
             case ast.Return():
-                return _ids(s.value)
+                return self._ids(s.value)
             case ast.AugAssign():
-                return after | _ids(s.value, s.target) | frozenset(stored([s.target]))
-        assigned = frozenset(
-            n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        return (after - assigned) | _ids(s)
+                return after | self._ids(s.value, s.target) | self._stores(s.target)
+        return (after - self._stores(s)) | self._ids(s)
 
     def _live_loop(self, s: Loop, after: Names, brk: Names, cont: Names) -> Names:
         exhausted = self._live(s.orelse, after, brk, cont)
         self.live_after[s] = self.live_after.get(s, frozenset()) | after | exhausted
-        target = frozenset(stored([s.target])) if isinstance(s, ast.For) else frozenset()
-        head = exhausted if isinstance(s, ast.For) else exhausted | _ids(s.test)
+        target = self._stores(s.target) if isinstance(s, ast.For) else frozenset()
+        head = exhausted if isinstance(s, ast.For) else exhausted | self._ids(s.test)
         while True:
             around = head | (self._live(s.body, head, after, head) - target)
             if around == head:
                 return head
             head = around
-
-
-def _ids(*nodes: ast.AST | None) -> Names:
-    return frozenset(n.id for n in loaded(nodes))
 
 
 def _meet(*states: Names | None) -> Names | None:

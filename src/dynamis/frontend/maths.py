@@ -14,20 +14,33 @@ from typing import NoReturn
 
 from ..kernel.tables import SIGNATURES, BinaryOp, Rule
 from ..kernel.tables import Intrinsic as IntrinsicName
-from ..kernel.types import Type, vector_of
+from ..kernel.types import Type
 from .diagnostics import suggestion
 from .expressions import Expressions
+from .operators import float_cast
 from .source import unparse
 from .surface import KernelFunction
-from .values import IntLiteral, Operand, Typed, spell
+from .values import FLOATS, IntLiteral, Operand, Typed, neighbour, spell
+
+_REALS = {
+    "sqrt": IntrinsicName.SQRT,
+    "fabs": IntrinsicName.ABS,
+    **{
+        name: IntrinsicName(name)
+        for name in (
+            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp",
+            "exp2", "log", "log2", "pow",
+        )
+    },
+}  # fmt: skip
+"""The functions of Python's math that take and give floats."""
 
 PYTHON_FUNCTIONS: dict[object, str] = {
     builtins.abs: "abs",
     builtins.min: "min",
     builtins.max: "max",
     builtins.round: "round",
-    math.sqrt: "sqrt",
-    math.fabs: "fabs",
+    **{getattr(math, name): name for name in _REALS},
     math.floor: "floor",
     math.ceil: "ceil",
     math.trunc: "trunc",
@@ -99,7 +112,7 @@ class Maths(Expressions):
 
     def _fold(self, node: ast.Call, op: IntrinsicName) -> Operand:
         operands = [self.expression(a) for a in node.args]
-        beside = next((x.ty for x in operands if isinstance(x, Typed)), Type.INT)
+        beside = neighbour(operands)
         values = [self.typed(s, x, beside) for s, x in zip(node.args, operands, strict=True)]
         first = values[0]
         for argument, value in zip(node.args, values, strict=True):
@@ -114,7 +127,7 @@ class Maths(Expressions):
         self, node: ast.expr, op: IntrinsicName, operands: list[Operand], sides: list[ast.expr]
     ) -> Typed:
         """An intrinsic; whole numbers are floats beside floats, or where it needs floats."""
-        beside = next((x.ty for x in operands if isinstance(x, Typed)), None)
+        beside = neighbour(operands)
         if beside is None:
             takes_ints = op.result_type([Type.INT] * len(operands)) is not None
             beside = Type.INT if takes_ints and op is not IntrinsicName.TO_FLOAT else Type.FLOAT
@@ -134,12 +147,18 @@ class Maths(Expressions):
         kinds = {v.ty.component for v in values}
         for value, side in zip(values, sides, strict=True):
             kind, text = value.ty.component, unparse(side)
-            cast = spell(vector_of(Type.FLOAT, value.ty.lanes))
-            if floats and kind == Type.INT and (not ints or kinds == {Type.INT, Type.FLOAT}):
+            cast = float_cast(value.ty, Type.DOUBLE if Type.DOUBLE in kinds else Type.FLOAT)
+            if floats and kind == Type.INT and (not ints or kinds & {*FLOATS}):
                 hint, where = f"{cast}({text})", side
                 break
-            if not floats and kind == Type.FLOAT:
+            if not floats and kind in FLOATS:
                 hint, where = f"i32({text})", side
+                break
+            if kinds == {Type.FLOAT, Type.DOUBLE} and kind == Type.FLOAT:
+                hint, where = f"f64({text})", side
+                break
+            if op is IntrinsicName.BITS and kind == Type.DOUBLE:
+                hint, where = f"f32({text})", side
                 break
         self.fail(
             where,
@@ -209,15 +228,15 @@ class Maths(Expressions):
         self, node: ast.Call, name: str, operands: list[Operand], sides: list[ast.expr]
     ) -> Typed:
         op = {"div": BinaryOp.DIV, "rem": BinaryOp.REM, "ushr": BinaryOp.USHR}[name]
-        beside = next((x.ty for x in operands if isinstance(x, Typed)), Type.INT)
+        beside = neighbour(operands)
         a, b = (self.typed(s, x, beside) for s, x in zip(sides, operands, strict=True))
         ty = op.result_type(a.ty, b.ty)
         if ty is None:
             found = f"{spell(a.ty)}, {spell(b.ty)}"
             kind = "whole numbers" if name == "ushr" else "two values of one type"
             hint = ""
-            if {a.ty, b.ty} == {Type.FLOAT, Type.INT} and name != "ushr":
-                hint = f"f32({unparse(sides[0 if a.ty == Type.INT else 1])})"
+            if name != "ushr":
+                hint = self.meeting(a, b, (sides[0], sides[1]))
             self.fail(
                 node, f"{name} does not take ({found})", found=found, expected=kind, hint=hint
             )
@@ -238,23 +257,44 @@ class Maths(Expressions):
             self.fail(
                 node.args[1], "round takes no count of digits in a kernel", hint="dy.round(x)"
             )
+        if name in _REALS:
+            return self._real_function(node, name, _REALS[name])
         (argument,) = self.bind(node, name, ("x",))
         operand = self.expression(argument)
         if name == "abs":
             return self.math(node, IntrinsicName.ABS, [operand], [argument])
-        if name in ("sqrt", "fabs"):
-            intrinsic = IntrinsicName.SQRT if name == "sqrt" else IntrinsicName.ABS
-            if isinstance(operand, IntLiteral):
-                operand = self.typed(argument, operand, Type.FLOAT)
-            value = self.coerced(argument, operand, Type.FLOAT, f"the argument of math.{name}")
-            return Typed(Type.FLOAT, self.intrinsic(node, intrinsic, Type.FLOAT, value.ref))
         if isinstance(operand, IntLiteral):
             return operand
         if isinstance(operand, Typed) and operand.ty == Type.INT:
             return operand
-        value = self.coerced(argument, operand, Type.FLOAT, f"the argument of {name}")
-        whole = self.intrinsic(node, IntrinsicName(name), Type.FLOAT, value.ref)
+        value = self._one_float(argument, operand, f"the argument of {name}")
+        whole = self.intrinsic(node, IntrinsicName(name), value.ty, value.ref)
         return Typed(Type.INT, self.intrinsic(node, IntrinsicName.TO_INT, Type.INT, whole))
+
+    def _one_float(self, node: ast.expr, operand: Operand, what: str) -> Typed:
+        """``operand`` as the f64 that it is, else as an f32."""
+        own = neighbour([operand])
+        return self.coerced(node, operand, own if own in FLOATS else Type.FLOAT, what)
+
+    def _real_function(self, node: ast.Call, name: str, op: IntrinsicName) -> Typed:
+        if name == "log" and len(node.args) == 2:
+            x, base = (unparse(a) for a in node.args)
+            self.fail(
+                node.args[1],
+                "log takes no base in a kernel",
+                found=unparse(node),
+                hint=f"dy.log({x}) / dy.log({base})",
+            )
+        arguments = self.bind(node, name, op.argument_names)
+        operands = self.in_order(node, arguments)
+        own = neighbour(operands)
+        ty = own if own in FLOATS else Type.FLOAT
+        what = f"the argument of math.{name}" if len(arguments) == 1 else f"math.{name}"
+        values = [
+            self.coerced(side, operand, ty, what)
+            for side, operand in zip(arguments, operands, strict=True)
+        ]
+        return Typed(ty, self.intrinsic(node, op, ty, *(v.ref for v in values)))
 
     def _python_extreme(self, node: ast.Call, name: str) -> Operand:
         if len(node.args) < 2:
@@ -265,8 +305,8 @@ class Maths(Expressions):
                 hint=f"{name}(a, b)",
             )
         operands = [self.expression(a) for a in node.args]
-        beside = next((x.ty for x in operands if isinstance(x, Typed)), Type.INT)
-        if beside.is_vector:
+        beside = neighbour(operands)
+        if beside is not None and beside.is_vector:
             self.fail(
                 node,
                 f"Python's {name} has no meaning on vectors",
@@ -290,13 +330,14 @@ class Maths(Expressions):
 
 
 _RULES = {
-    Rule.FLOATS: "f32 or vectors of f32, a scalar standing for all components",
-    Rule.SAME_FLOATS: "f32, or vectors of f32 of one length",
+    Rule.FLOATS: "f32, f64 or vectors of f32, a scalar standing for all components",
+    Rule.SAME_FLOATS: "f32, f64, or vectors of f32 of one length",
     Rule.NUMBERS: "numbers of one type, or vectors, a scalar standing for all components",
     Rule.INT: "i32",
     Rule.INT_BOOL: "i32",
-    Rule.TO_FLOAT: "f32, i32 or bool",
-    Rule.TO_INT: "f32, i32 or bool",
+    Rule.TO_FLOAT: "f32, f64, i32 or bool",
+    Rule.TO_DOUBLE: "f32, f64, i32 or bool",
+    Rule.TO_INT: "f32, f64, i32 or bool",
     Rule.BITS: "f32",
     Rule.FROM_BITS: "i32",
 }

@@ -22,14 +22,17 @@ from .builder import Builder
 from .draft import Draft, Ref
 from .source import Node, unparse
 from .values import (
+    FLOATS,
     INT_MAX,
     INT_MIN,
+    FloatLiteral,
     IntLiteral,
     Operand,
     PortOperand,
     Several,
     Typed,
     describe,
+    neighbour,
     spell,
 )
 
@@ -111,9 +114,9 @@ def _known_numbers(ref: Ref) -> tuple[float | int | bool, ...] | None:
     return value.numbers if isinstance(value, Value) else None
 
 
-def _float_cast(ty: Type) -> str:
-    """The conversion of ``ty`` to floats."""
-    return spell(vector_of(Type.FLOAT, ty.lanes))
+def float_cast(ty: Type, to: Type = Type.FLOAT) -> str:
+    """The conversion of ``ty`` to floats: to ``to``, or a vector of f32, the only one there is."""
+    return spell(to if ty.is_scalar else vector_of(Type.FLOAT, ty.lanes))
 
 
 class Operators(Builder):
@@ -227,7 +230,7 @@ class Operators(Builder):
     ) -> tuple[Type, Typed, Typed]:
         """Both operands as values, and the type they give; whole numbers follow their neighbour."""
         symbol = SYMBOLS[type(op)]
-        beside = next((x.ty for x in (a, b) if isinstance(x, Typed)), Type.INT)
+        beside = neighbour((a, b))
         if type(op) in _BITS:
             beside = Type.INT
         left = self.typed(sides[0], a, beside)
@@ -238,7 +241,7 @@ class Operators(Builder):
         if isinstance(op, ast.Div) and {t.component for t in pair} == {Type.INT}:
             x, y = (unparse(s) for s in sides)
             casts = [
-                text if isinstance(operand, IntLiteral) else f"{_float_cast(value.ty)}({text})"
+                text if isinstance(operand, IntLiteral) else f"{float_cast(value.ty)}({text})"
                 for text, operand, value in ((x, a, left), (y, b, right))
             ]
             if casts == [x, y]:
@@ -265,15 +268,14 @@ class Operators(Builder):
         found = f"{spell(a)} {symbol} {spell(b)}"
         expected, hint = "two values of one type, or a vector and a scalar of its kind", ""
         kinds = (a.component, b.component)
-        if symbol in ("&", "|", "^", "<<", ">>") and Type.FLOAT in kinds:
+        if symbol in ("&", "|", "^", "<<", ">>") and not {*FLOATS}.isdisjoint(kinds):
             expected = "whole numbers (or two bools, with &, | and ^)"
-            hint = "dy.bits(x) for the bits of a float, i32(x) for its whole part"
+            hint = "dy.bits(x) for the bits of an f32, i32(x) for the whole part of a float"
         elif Type.BOOL in kinds:
             k = kinds.index(Type.BOOL)
             hint = f"i32({unparse(sides[k])}) or f32({unparse(sides[k])}) for 0 or 1"
-        elif set(kinds) == {Type.FLOAT, Type.INT}:
-            k = kinds.index(Type.INT)
-            hint = f"{_float_cast((a, b)[k])}({unparse(sides[k])})"
+        elif len({*kinds}) == 2:
+            hint = self.meeting(left, right, sides)
         elif a.is_vector and b.is_vector:
             hint = "give both sides one length, by a swizzle (v.xy) or a constructor"
         self.fail(
@@ -284,6 +286,18 @@ class Operators(Builder):
             hint=hint,
         )
 
+    def meeting(self, a: Typed, b: Typed, sides: tuple[Node, Node]) -> str:
+        """What to write so that two numbers of different types meet; empty where nothing does."""
+        kinds = [a.ty.component, b.ty.component]
+        if Type.BOOL in kinds or len({*kinds}) != 2:
+            return ""
+        wide = Type.DOUBLE if Type.DOUBLE in kinds else Type.FLOAT
+        k = 1 - kinds.index(wide)
+        value, text = (a, b)[k], unparse(sides[k])
+        if wide == Type.DOUBLE and value.ty.is_vector:
+            return f"f32({unparse(sides[1 - k])})"
+        return f"{float_cast(value.ty, wide)}({text})"
+
     def _floored(self, node: Node, quotient: bool, ty: Type, a: Typed, b: Typed) -> Typed:
         """``a // b`` or ``a % b``."""
         if ty.component == Type.INT:
@@ -291,7 +305,9 @@ class Operators(Builder):
         left, right = (self.parts(node, x) for x in (a, b))
         lanes = range(ty.lanes)
         done = [
-            self._floored_float(node, quotient, left[k % len(left)].ref, right[k % len(right)].ref)
+            self._floored_float(
+                node, quotient, ty.component, left[k % len(left)].ref, right[k % len(right)].ref
+            )
             for k in lanes
         ]
         return self.construct(node, ty, done)
@@ -320,9 +336,8 @@ class Operators(Builder):
             return self.intrinsic(node, wrap, ty, a, b)
         return self.add(node, ty, (a, b), lambda ids: Binary(op, ids[0], ids[1])).ref
 
-    def _floored_float(self, node: Node, quotient: bool, a: Ref, b: Ref) -> Ref:
+    def _floored_float(self, node: Node, quotient: bool, ty: Type, a: Ref, b: Ref) -> Ref:
         # CPython's float_divmod: r = fmod(a, b); where r is not 0 and its sign is not b's, r += b.
-        ty = Type.FLOAT
         zero = self.const(node, Value.of(ty, 0.0)).ref
         r = self.binary(node, BinaryOp.REM, a, b, ty)
         some = self.binary(node, BinaryOp.NOT_EQUAL, r, zero, Type.BOOL)
@@ -332,29 +347,32 @@ class Operators(Builder):
         off = self.binary(node, BinaryOp.AND, some, differ, Type.BOOL)
         if not quotient:
             moved = self.binary(node, BinaryOp.ADD, r, b, ty)
-            fixed = self._pick(node, off, moved, r)
-            return self._pick(node, some, fixed, self._zero_signed_as(node, b))
+            fixed = self._pick(node, ty, off, moved, r)
+            return self._pick(node, ty, some, fixed, self._zero_signed_as(node, ty, b))
         one = self.const(node, Value.of(ty, 1.0)).ref
         half = self.const(node, Value.of(ty, 0.5)).ref
         rest = self.binary(node, BinaryOp.SUB, a, r, ty)
         exact = self.binary(node, BinaryOp.DIV, rest, b, ty)
         less = self.binary(node, BinaryOp.SUB, exact, one, ty)
-        q = self._pick(node, off, less, exact)
+        q = self._pick(node, ty, off, less, exact)
         # q is whole but for rounding: its floor, or one more where that is nearer.
         whole = self.intrinsic(node, IntrinsicName.FLOOR, ty, q)
         above = self.binary(node, BinaryOp.SUB, q, whole, ty)
         far = self.binary(node, BinaryOp.GREATER, above, half, Type.BOOL)
-        near = self._pick(node, far, self.binary(node, BinaryOp.ADD, whole, one, ty), whole)
+        near = self._pick(node, ty, far, self.binary(node, BinaryOp.ADD, whole, one, ty), whole)
         ratio = self.binary(node, BinaryOp.DIV, a, b, ty)
         q_some = self.binary(node, BinaryOp.NOT_EQUAL, q, zero, Type.BOOL)
-        return self._pick(node, q_some, near, self._zero_signed_as(node, ratio))
+        return self._pick(node, ty, q_some, near, self._zero_signed_as(node, ty, ratio))
 
-    def _pick(self, node: Node, condition: Ref, then: Ref, otherwise: Ref) -> Ref:
+    def _pick(self, node: Node, ty: Type, condition: Ref, then: Ref, otherwise: Ref) -> Ref:
         """One of two floats that are both computed."""
-        return self.select(node, condition, Type.FLOAT, lambda: then, lambda: otherwise).ref
+        return self.select(node, condition, ty, lambda: then, lambda: otherwise).ref
 
-    def _zero_signed_as(self, node: Node, ref: Ref) -> Ref:
-        """copysign(0, ref)."""
+    def _zero_signed_as(self, node: Node, ty: Type, ref: Ref) -> Ref:
+        """copysign(0, ref), for a number."""
+        if ty == Type.DOUBLE:  # whose bits are no Int: min(max(ref, -0), +0)
+            low, high = (self.const(node, Value.of(ty, zero)).ref for zero in (-0.0, 0.0))
+            return self.intrinsic(node, IntrinsicName.CLAMP, ty, ref, low, high)
         sign = self.integer(node, -(2**31)).ref
         word = self.intrinsic(node, IntrinsicName.BITS, Type.INT, ref)
         kept = self.binary(node, BinaryOp.BIT_AND, word, sign, Type.INT)
@@ -364,19 +382,7 @@ class Operators(Builder):
         self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
     ) -> Operand:
         if not isinstance(exponent, IntLiteral) or not 0 <= exponent.value <= MAX_POWER:
-            x, y = (unparse(s) for s in sides)
-            hint = f"multiply it out; a general dy.pow({x}, {y}) is not in this version"
-            if y == "0.5":
-                hint = f"dy.sqrt({x})"
-            elif isinstance(base, IntLiteral) and base.value == 2:
-                hint = f"1 << {y}"
-            self.fail(
-                sides[1],
-                "** takes a literal exponent",
-                found=y,
-                expected=f"a whole number from 0 to {MAX_POWER}, written out",
-                hint=hint,
-            )
+            return self._general_power(node, base, exponent, sides)
         value = self.typed(sides[0], base)
         if value.ty == Type.BOOL:
             self.fail(sides[0], "** of a bool", found="bool", expected="a number or a vector",
@@ -392,8 +398,35 @@ class Operators(Builder):
                 power = self.binary(node, BinaryOp.MUL, power, value.ref, value.ty)
         return Typed(value.ty, power)
 
+    def _general_power(
+        self, node: Node, base: Operand, exponent: Operand, sides: tuple[Node, Node]
+    ) -> Typed:
+        """A power of floats; whole numbers written out are floats beside floats."""
+        beside = neighbour((base, exponent))
+        left, right = (
+            self.typed(s, x, beside) for s, x in zip(sides, (base, exponent), strict=True)
+        )
+        ty = IntrinsicName.POW.result_type([left.ty, right.ty])
+        if ty is not None:
+            return Typed(ty, self.intrinsic(node, IntrinsicName.POW, ty, left.ref, right.ref))
+        if not {*FLOATS}.isdisjoint((left.ty.component, right.ty.component)):
+            self._mismatch(node, "**", left, right, sides)
+        x, y = (unparse(s) for s in sides)
+        hint = f"dy.pow({float_cast(left.ty)}({x}), {float_cast(right.ty)}({y}))"
+        if isinstance(base, IntLiteral) and base.value == 2:
+            hint = f"1 << {y}"
+        self.fail(
+            sides[1],
+            "** of whole numbers takes a literal exponent",
+            found=y,
+            expected=f"a whole number from 0 to {MAX_POWER}, written out",
+            hint=hint,
+        )
+
     def unary(self, node: Node, op: ast.unaryop, a: Operand, side: Node) -> Operand:
         """``-a``, ``+a``, ``~a`` or ``not a``; the sign of a literal is part of it."""
+        if isinstance(a, FloatLiteral) and isinstance(op, ast.USub | ast.UAdd):
+            return FloatLiteral(-a.value) if isinstance(op, ast.USub) else a
         if isinstance(a, IntLiteral) and isinstance(op, ast.USub | ast.UAdd | ast.Invert):
             n = a.value
             return IntLiteral(
@@ -413,14 +446,12 @@ class Operators(Builder):
                 node,
                 f"{symbol} has no meaning on {spell(value.ty)}",
                 found=f"{symbol}{spell(value.ty)}",
-                hint=f"not {text}" if kind == Type.BOOL else f"~i32({text}) or ~dy.bits({text})",
+                hint=f"not {text}"
+                if kind == Type.BOOL
+                else f"~i32({text})" + (f" or ~dy.bits({text})" if kind == Type.FLOAT else ""),
             )
         if isinstance(op, ast.UAdd):
             return value
-        known = _literal(value.ref)
-        if isinstance(side, ast.Constant) and known is not None and known.ty == Type.FLOAT:
-            self.body.items.pop()
-            return self.const(node, Value.of(Type.FLOAT, -float(known.numbers[0])))
         return self.negative(node, value)
 
     def truth(self, node: Node, operand: Operand) -> Ref:
@@ -442,10 +473,9 @@ class Operators(Builder):
         if found.result_type(a.ty, b.ty) is None:
             symbol = found.symbol
             hint = ""
-            if {a.ty, b.ty} == {Type.FLOAT, Type.INT}:
-                k = 0 if a.ty == Type.INT else 1
-                hint = f"f32({unparse(sides[k])})"
-            elif Type.BOOL in (a.ty, b.ty) and a.ty.is_scalar and b.ty.is_scalar:
+            if a.ty.is_scalar and b.ty.is_scalar:
+                hint = self.meeting(a, b, sides)
+            if Type.BOOL in (a.ty, b.ty) and a.ty.is_scalar and b.ty.is_scalar:
                 words = [f"i32({unparse(s)})" for s in sides]
                 sided = [w if t == Type.BOOL else unparse(s) for w, t, s in
                          zip(words, (a.ty, b.ty), sides, strict=True)]  # fmt: skip

@@ -18,9 +18,14 @@ from .diagnostics import suggestion
 from .draft import Ref
 from .maths import Maths
 from .source import unparse
-from .values import ADDRESSES, IntLiteral, Operand, PortOperand, Typed, describe, spell
+from .values import ADDRESSES, FLOATS, IntLiteral, Operand, PortOperand, Typed, describe, spell
 
 CONTEXT = ("coord", "element", "domain")
+_CONVERSIONS = {
+    Type.FLOAT: IntrinsicName.TO_FLOAT,
+    Type.DOUBLE: IntrinsicName.TO_DOUBLE,
+    Type.INT: IntrinsicName.TO_INT,
+}
 
 
 class Reads(Maths):
@@ -33,7 +38,7 @@ class Reads(Maths):
             return self._construct_vector(node, ty)
         (argument,) = self.bind(node, spell(ty), ("x",))
         operand = self.expression(argument)
-        value = self.typed(argument, operand, Type.FLOAT if ty == Type.FLOAT else Type.INT)
+        value = self.typed(argument, operand, ty if ty in FLOATS else None)
         if not value.ty.is_scalar:
             self.fail(
                 argument,
@@ -52,8 +57,7 @@ class Reads(Maths):
         if ty == Type.BOOL:
             zero = self.typed(node, IntLiteral(0), value.ty)
             return Typed(ty, self.binary(node, BinaryOp.NOT_EQUAL, value.ref, zero.ref, ty))
-        op = IntrinsicName.TO_FLOAT if ty == Type.FLOAT else IntrinsicName.TO_INT
-        return Typed(ty, self.intrinsic(node, op, ty, value.ref))
+        return Typed(ty, self.intrinsic(node, _CONVERSIONS[ty], ty, value.ref))
 
     def _construct_vector(self, node: ast.Call, ty: Type) -> Typed:
         name = spell(ty)
@@ -64,7 +68,8 @@ class Reads(Maths):
         refs: list[Ref] = []
         for argument, value in zip(node.args, values, strict=True):
             kind = value.ty.component
-            if kind == Type.BOOL or (kind == Type.FLOAT != ty.component and not conversion):
+            narrows = kind == Type.FLOAT != ty.component and not conversion
+            if kind in (Type.BOOL, Type.DOUBLE) or narrows:
                 text = unparse(argument)
                 cast = "f32" if ty.component == Type.FLOAT else "i32"
                 if value.ty.is_vector:

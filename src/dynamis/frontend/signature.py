@@ -27,7 +27,7 @@ RESERVED = ("out", "shape", "threads", "backend", "max_work", "progress")
 
 _SHAPES: dict[object, Shape] = {Rows: Shape.ROWS, Grid: Shape.GRID, Volume: Shape.VOLUME}
 _PORT_WORDS = "Rows[T], Grid[T], Volume[T]"
-_VALUE_WORDS = "f32, i32, bool, vec2, vec3, vec4, ivec2, ivec3 or ivec4"
+_VALUE_WORDS = "f32, f64, i32, bool, vec2, vec3, vec4, ivec2, ivec3 or ivec4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ def _param(
 
 def zero(ty: Type) -> str:
     """The zero of a type, as a user writes it."""
-    words = {Type.BOOL: "False", Type.INT: "0", Type.FLOAT: "0.0"}
+    words = {Type.BOOL: "False", Type.INT: "0", Type.FLOAT: "0.0", Type.DOUBLE: "0.0"}
     return words.get(ty, f"{TYPE_SPELLINGS[ty]}(0)")
 
 

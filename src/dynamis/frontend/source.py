@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ..kernel.module import Span
 from .diagnostics import KernelError, Note, Place
+from .lines import indented_block, lines_from, whole_block
 from .room import with_room
 
 Node = ast.expr | ast.stmt | ast.arg | ast.keyword
@@ -27,26 +28,33 @@ class SourceFunction:
         self.file = function.__code__.co_filename
         self.name = function.__name__
         try:
-            self._lines, self._first = inspect.getsourcelines(function.__code__)
-        except (OSError, TypeError, IndexError, SyntaxError) as error:
+            rest, self._first = lines_from(function)
+        except (OSError, SyntaxError) as error:
             raise self._sourceless("its source cannot be found") from error
-        self.tree = self._parse()
+        try:
+            self._lines = indented_block(rest)
+            self.tree = self._definition(self._parse())
+        except SyntaxError:
+            try:
+                self._lines = whole_block(rest)
+                parsed = self._parse()
+            except (SyntaxError, IndexError) as error:
+                raise self._sourceless("its source cannot be read") from error
+            self.tree = self._definition(parsed)
 
-    def _parse(self) -> ast.FunctionDef:
+    def _parse(self) -> ast.AST:
+        """The first statement of the lines. Raises SyntaxError."""
         text = "".join(self._lines)
         # An indented definition stands under an "if", so that the columns stay the file's.
         indented = text[:1] in (" ", "\t")
         self._offset = self._first - (2 if indented else 1)
-        try:
-            body = with_room(
-                _parser_frames(self._lines),
-                lambda: ast.parse("if 1:\n" + text if indented else text).body,
-            )
-        except SyntaxError as error:
-            raise self._sourceless("its source cannot be read") from error
-        node: ast.AST = body[0]
-        if indented and isinstance(node, ast.If):
-            node = node.body[0]
+        node: ast.AST = with_room(
+            _parser_frames(self._lines),
+            lambda: ast.parse("if 1:\n" + text if indented else text).body[0],
+        )
+        return node.body[0] if indented and isinstance(node, ast.If) else node
+
+    def _definition(self, node: ast.AST) -> ast.FunctionDef:
         if isinstance(node, ast.AsyncFunctionDef):
             self.fail(node, "a kernel cannot be async", hint=f"def {node.name}(…)")
         if not isinstance(node, ast.FunctionDef) or node.name != self.function.__code__.co_name:
@@ -149,6 +157,21 @@ def _parser_frames(lines: list[str]) -> int:
     return 60 + (2 * len(lines) + max(map(len, lines))) // 3
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below ``node``, in source order; what has no place in the source (contexts,
+    operators) is left out, which makes this half the work of ``ast.iter_child_nodes``."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [v for v in value if isinstance(v, ast.AST)]
+        elif isinstance(value, ast.AST) and name not in _PLACELESS:
+            found.append(value)
+    return found
+
+
+_PLACELESS = frozenset(("ctx", "op"))
+
 _LONGEST_QUOTE = 60
 """The deepest expression that a message quotes whole."""
 
@@ -157,7 +180,7 @@ def unparse(node: ast.AST) -> str:
     """The source text of a node, for a message; an ellipsis where it is too deep to be of use."""
     level = [node]
     for _ in range(_LONGEST_QUOTE):
-        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        level = [child for parent in level for child in children(parent)]
         if not level:
             return ast.unparse(node)
     return "…"

@@ -22,7 +22,7 @@ from .flow import Flow, Leaves, leaves, loaded
 from .operators import ARITHMETIC, SYMBOLS
 from .signature import annotation, value_type
 from .source import Node, SourceFunction, unparse
-from .values import Operand, PortOperand, Several, Typed, describe, spell
+from .values import Operand, PortOperand, Several, Typed, describe, neighbour, spell
 
 if TYPE_CHECKING:
     from .unit import Unit
@@ -291,8 +291,9 @@ class Statements(Calls):
             self._not_a_target(s.target)
         old = self.expression(s.target)
         value = self.expression(s.value)
-        if isinstance(s.target, ast.Name) and isinstance(value, Typed) and isinstance(old, Typed):
-            self._check_kept(s, s.target.id, old.ty, value.ty)
+        given = neighbour([value])
+        if isinstance(s.target, ast.Name) and isinstance(old, Typed) and given is not None:
+            self._check_kept(s, s.target.id, old.ty, given)
         result = self.operate(s, s.op, old, value, (s.target, s.value))
         self.store(s.target, result, s.value)
 
@@ -301,7 +302,8 @@ class Statements(Calls):
         becomes = vector_of(value.component, max(old.lanes, value.lanes))
         widened = value.is_vector and old == value.component
         made_float = (old.component, value.component) == (Type.INT, Type.FLOAT)
-        if not isinstance(s.op, ARITHMETIC) or not (widened or made_float):
+        made_double = value == Type.DOUBLE and old in (Type.INT, Type.FLOAT)
+        if not isinstance(s.op, ARITHMETIC) or not (widened or made_float or made_double):
             return
         start = f"{spell(becomes)}(0)" if becomes.is_vector else "0.0"
         self.fail(
@@ -309,7 +311,9 @@ class Statements(Calls):
             f"{name} is {spell(old)}, {SYMBOLS[type(s.op)]}= would make it {spell(becomes)}",
             found=spell(value),
             expected=spell(old),
-            hint=f"start it as {spell(becomes)}: {name} = {start}",
+            hint=f"start it as an f64: {name}: f64 = {start}"
+            if made_double
+            else f"start it as {spell(becomes)}: {name} = {start}",
             note=(f"{name} is first given its type here", self.first_assigned[name]),
         )
 
@@ -323,7 +327,7 @@ class Statements(Calls):
                 s.annotation,
                 f"{unparse(s.annotation)} is not a value type",
                 found=unparse(s.annotation),
-                expected="f32, i32, bool, vec2 … vec4 or ivec2 … ivec4",
+                expected="f32, f64, i32, bool, vec2 … vec4 or ivec2 … ivec4",
                 hint=f"{name} = …, without a type: it has that of its value",
             )
         known = self.types.setdefault(name, ty)

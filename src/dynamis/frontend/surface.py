@@ -18,14 +18,16 @@ from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 
 # fmt: off
 NAMES = [
-    "f32", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "Volume",
-    "coord", "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
-    "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot", "length", "normalize",
-    "cross", "distance", "div", "rem", "add_wrap", "sub_wrap", "mul_wrap", "ult", "udiv", "urem",
-    "ushr", "bits", "from_bits",
+    "f32", "f64", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4",
+    "Rows", "Grid", "Volume", "coord",
+    "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
+    "log", "log2", "pow", "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot",
+    "length", "normalize", "cross", "distance", "div", "rem", "add_wrap", "sub_wrap",
+    "mul_wrap", "ult", "udiv", "urem", "ushr", "bits", "from_bits",
 ]
 # fmt: on
-BUILTINS = ("abs", "max", "min", "round")
+BUILTINS = ("abs", "max", "min", "pow", "round")
 """The names that are also those of Python's own functions."""
 
 __all__ = [name for name in NAMES if name not in BUILTINS]
@@ -185,6 +187,7 @@ _CLASSES: dict[str, type[Vector]] = {c.__name__: c for c in (vec2, vec3, vec4, i
 
 if TYPE_CHECKING:
     f32 = float
+    f64 = float
     i32 = int
 else:
 
@@ -193,6 +196,12 @@ else:
 
         def __new__(cls, x=0.0):
             return bits_float(float_bits(float(x)))
+
+    class f64:
+        """A 64-bit float. On the host ``f64(x)`` is ``float(x)``."""
+
+        def __new__(cls, x=0.0):
+            return float(x)
 
     class i32:
         """A 32-bit signed integer. On the host ``i32(x)`` truncates x and checks its range."""
@@ -207,6 +216,7 @@ else:
 
 VALUE_TYPES: dict[object, Type] = {
     f32: Type.FLOAT,
+    f64: Type.DOUBLE,
     i32: Type.INT,
     float: Type.FLOAT,
     int: Type.INT,
@@ -215,7 +225,7 @@ VALUE_TYPES: dict[object, Type] = {
 }
 """The value type that each annotation type stands for."""
 
-_SPELLINGS = {Type.FLOAT: "f32", Type.INT: "i32", Type.BOOL: "bool"}
+_SPELLINGS = {Type.FLOAT: "f32", Type.DOUBLE: "f64", Type.INT: "i32", Type.BOOL: "bool"}
 TYPE_SPELLINGS: dict[Type, str] = {
     ty: _SPELLINGS.get(ty, name.lower()) for name, ty in PLAIN_TYPES.items()
 }
@@ -306,6 +316,21 @@ fract = _intrinsic("fract")
 sign = _intrinsic("sign")
 abs = _intrinsic("abs")
 sqrt = _intrinsic("sqrt")
+sin = _intrinsic("sin")
+cos = _intrinsic("cos")
+tan = _intrinsic("tan")
+asin = _intrinsic("asin")
+acos = _intrinsic("acos")
+atan = _intrinsic("atan")
+atan2 = _intrinsic("atan2")
+sinh = _intrinsic("sinh")
+cosh = _intrinsic("cosh")
+tanh = _intrinsic("tanh")
+exp = _intrinsic("exp")
+exp2 = _intrinsic("exp2")
+log = _intrinsic("log")
+log2 = _intrinsic("log2")
+pow = _intrinsic("pow")
 min = _intrinsic("min")
 max = _intrinsic("max")
 clamp = _intrinsic("clamp")

@@ -79,14 +79,14 @@ class Target:
 class Unit:
     """One module under construction."""
 
-    def __init__(self, root: FunctionType) -> None:
-        self.root = root
+    def __init__(self, source: SourceFunction) -> None:
+        self.root = source.function
         self.records = Records()
         self.functions: list[Function] = []
         self._helpers: dict[FunctionType, Helper] = {}
         self._targets: dict[tuple[object, ...], Target] = {}
-        self._active: list[FunctionType] = [root]
-        self._source = SourceFunction(root)
+        self._active: list[FunctionType] = [self.root]
+        self._source = source
         self._signature = kernel_signature(self._source)
         self.shape = self._signature.outputs[0].shape
 
@@ -208,7 +208,8 @@ class Unit:
                         a.annotation,
                         f"{unparse(a.annotation)} is neither a value type nor a port",
                         found=unparse(a.annotation),
-                        expected="f32, i32, bool, a vector type, Rows[T], Grid[T] or Volume[T]",
+                        expected="f32, f64, i32, bool, a vector type, "
+                        "Rows[T], Grid[T] or Volume[T]",
                         hint="no annotation: a helper takes what it is given",
                     )
                 types[name] = found
@@ -329,21 +330,26 @@ def _arg(k: int) -> Build:
 
 @public
 def compile_kernel(
-    function: FunctionType, *, id: str | KernelId | None = None, budget: int | None = None
+    function: FunctionType | SourceFunction,
+    *,
+    id: str | KernelId | None = None,
+    budget: int | None = None,
 ) -> Module:
     """Compiles a Python function to a Kernel IR module, from its source; it is never called.
 
-    ``id`` is ``"name@version"`` (default: the function's name, version 1); ``budget`` the loop
-    iterations one element may run (default DEFAULT_BUDGET). Raises KernelError where the function
-    is not a kernel, InvalidKernelId for a malformed id, DynamisError for a budget out of range or
-    an object that is no function.
+    ``function`` may be one whose source has been read already. ``id`` is ``"name@version"``
+    (default: the function's name, version 1); ``budget`` the loop iterations one element may run
+    (default DEFAULT_BUDGET). Raises KernelError where the function is not a kernel,
+    InvalidKernelId for a malformed id, DynamisError for a budget out of range or an object that
+    is no function.
     """
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType | SourceFunction):
         raise DynamisError(f"a kernel is made of a function defined with def, not of {function!r}")
     if isinstance(id, str):
         id = KernelId.parse(id)
     budget = DEFAULT_BUDGET if budget is None else budget
     if not 1 <= budget <= MAX_BUDGET:
         raise DynamisError(f"budget must be from 1 to {MAX_BUDGET}, not {budget}")
-    module = Unit(function).module(id or KernelId(function.__name__, 1), budget)
+    source = SourceFunction(function) if isinstance(function, FunctionType) else function
+    module = Unit(source).module(id or KernelId(source.name, 1), budget)
     return with_room(4 * MAX_BLOCK_DEPTH, lambda: counted_loops(module))

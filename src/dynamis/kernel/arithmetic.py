@@ -56,7 +56,7 @@ def _rounded(evaluate: Callable[[FloatArithmetic], Callable[..., float]]) -> _Ro
 
 
 def _elementary(name: str) -> _Rows:
-    return _rounded(lambda format: getattr(format.elementary, name))
+    return _rounded(lambda format: format.functions[name])
 
 
 def _checked(exact: Callable[..., int]) -> _Rows:

@@ -10,12 +10,15 @@ innocuous?", 1995). f64 arithmetic is Python's own. Only ``fma`` needs exact rat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import c_float
 from fractions import Fraction
+from functools import lru_cache
 
-from .elementary import DOUBLES, FLOATS, Elementary
+from .. import elementary
 from .float_format import DOUBLE, FLOAT, FloatFormat
+
+_KEPT = 1 << 14
 
 
 def f32(x: float) -> float:
@@ -24,14 +27,18 @@ def f32(x: float) -> float:
 
 
 class FloatArithmetic:
-    """The operations in one format; ``narrow`` rounds a double to it."""
+    """The operations in one format; ``narrow`` rounds a double to it, ``functions`` are its
+    elementary functions."""
 
     def __init__(
-        self, format: FloatFormat, narrow: Callable[[float], float], elementary: Elementary
+        self,
+        format: FloatFormat,
+        narrow: Callable[[float], float],
+        functions: Mapping[str, Callable[..., float]],
     ):
         self.format = format
         self.narrow = narrow
-        self.elementary = elementary
+        self.functions = functions
 
     def add(self, a: float, b: float) -> float:
         return self.narrow(a + b)
@@ -135,5 +142,17 @@ def _same(x: float) -> float:
     return x
 
 
-SINGLE = FloatArithmetic(FLOAT, f32, FLOATS)
-WIDE = FloatArithmetic(DOUBLE, _same, DOUBLES)
+def _remembered(function: Callable[..., float]) -> Callable[..., float]:
+    """The function with its latest values kept, for a kernel asks for the same ones often; not at
+    zeros, whose signs no key tells apart."""
+    kept = lru_cache(maxsize=_KEPT)(function)
+    return lambda *args: function(*args) if 0.0 in args else kept(*args)
+
+
+def _functions(written: Mapping[str, elementary.Function]) -> dict[str, Callable[..., float]]:
+    """The elementary functions of a format on Python numbers."""
+    return {name: _remembered(elementary.on_numbers(f)) for name, f in written.items()}
+
+
+SINGLE = FloatArithmetic(FLOAT, f32, _functions(elementary.SINGLE))
+WIDE = FloatArithmetic(DOUBLE, _same, _functions(elementary.DOUBLE))

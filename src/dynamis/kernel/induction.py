@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import ChainMap
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
 from . import op as ir
@@ -38,13 +38,19 @@ Growth = tuple[int, int]
 
 
 def growth(
-    loop: ir.Loop, carried: Type, outer: MutableMapping[int, Type], structs: Sequence[StructDef]
+    loop: ir.Loop,
+    carried: Type,
+    outer: MutableMapping[int, Type],
+    structs: Sequence[StructDef],
+    constants: Mapping[int, int] | None = None,
 ) -> list[Growth | None]:
     """(least, most) that an iteration adds to each word of the carried value, or None.
 
-    ``outer`` has the types of the values defined before the loop."""
+    ``outer`` has the types of the values defined before the loop, ``constants`` the values of Ints
+    among them that are known."""
     found: list[Growth | None] = []
-    for k, column in enumerate(zip(*iteration(loop, carried, outer, structs), strict=True)):
+    ways = iteration(loop, carried, outer, structs, constants)
+    for k, column in enumerate(zip(*ways, strict=True)):
         joined = _join(column)
         moves = isinstance(joined, Moved) and joined.word == k
         found.append((joined.low, joined.high) if moves else None)  # type: ignore[union-attr]
@@ -52,10 +58,16 @@ def growth(
 
 
 def iteration(
-    loop: ir.Loop, carried: Type, outer: MutableMapping[int, Type], structs: Sequence[StructDef]
+    loop: ir.Loop,
+    carried: Type,
+    outer: MutableMapping[int, Type],
+    structs: Sequence[StructDef],
+    constants: Mapping[int, int] | None = None,
 ) -> list[Way]:
     """What one iteration makes of the carried words, for each way through the loop's body."""
-    return Ways(structs, ChainMap({}, outer), kept(structs, carried)).block(loop.body)
+    ways = Ways(structs, ChainMap({}, outer), kept(structs, carried))
+    ways.constants = constants or {}
+    return ways.block(loop.body)
 
 
 def kept(structs: Sequence[StructDef], ty: Type) -> Way:
@@ -76,9 +88,13 @@ class Ways:
         self.values: dict[int, list[Way]] = {}
         self.branch: dict[int, int] = {}
         """The If whose ways a value has."""
+        self.constants: Mapping[int, int] = {}
+        """Ints defined before the block whose value is known."""
 
     def of(self, id: int) -> list[Way]:
-        """Of a value defined in the block or, knowing nothing, before it."""
+        """Of a value defined in the block or, knowing at most that it is constant, before it."""
+        if id in self.constants:
+            return [(self.constants[id],)]
         return self.values.get(id) or [(None,) * words(self.structs, self.types[id])]
 
     def block(self, block: Block) -> list[Way]:

@@ -69,10 +69,9 @@ class Shape(Enum):
     GRID = "Grid"
     VOLUME = "Volume"
 
-    @property
-    def rank(self) -> int:
+    def __init__(self, spelling: str) -> None:
+        self.rank = ("Rows", "Grid", "Volume").index(spelling) + 1
         """Axes of an extent: 1, 2 or 3."""
-        return {"Rows": 1, "Grid": 2, "Volume": 3}[self.value]
 
 
 class ShapeIndex(Enum):

@@ -88,21 +88,17 @@ class Type:
     @property
     def order(self) -> int:
         """Components of a vector, columns (and rows) of a matrix, 1 for a scalar."""
-        return int(self.name[-1]) if self.is_vector or self.is_matrix else 1
+        return _ORDERS.get(self.name, 1)
 
     @property
     def lanes(self) -> int:
         """Words of a plain type: a vector's components, a matrix's n*n, 1 for a scalar."""
-        return self.order**2 if self.is_matrix else self.order
+        return _LANES.get(self.name, 1)
 
     @property
     def component(self) -> Type:
         """The scalar type a vector or a matrix is made of; a scalar is its own."""
-        if self.is_matrix:
-            return Type.FLOAT
-        if not self.is_vector:
-            return self
-        return Type.INT if self.name[0] == "I" else Type.FLOAT
+        return _COMPONENTS.get(self.name, self)
 
     @property
     def column(self) -> Type:
@@ -118,6 +114,11 @@ _VECTORS = ("Vec2", "Vec3", "Vec4", "IVec2", "IVec3", "IVec4")
 _MATRICES = ("Mat2", "Mat3", "Mat4")
 for _name in _SCALARS + _VECTORS + _MATRICES:
     setattr(Type, _name.upper(), Type(_name))
+
+# Asked of every value in every pass, so looked up by name.
+_ORDERS = {name: int(name[-1]) for name in _VECTORS + _MATRICES}
+_LANES = {name: n**2 if name in _MATRICES else n for name, n in _ORDERS.items()}
+_COMPONENTS = {name: Type.INT if name[0] == "I" else Type.FLOAT for name in _ORDERS}
 
 PLAIN_TYPES: dict[str, Type] = {name: Type(name) for name in _SCALARS + _VECTORS + _MATRICES}
 SCALAR_TYPES: tuple[Type, ...] = tuple(PLAIN_TYPES[name] for name in _SCALARS)

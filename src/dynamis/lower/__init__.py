@@ -1,8 +1,13 @@
 """Kernel IR to Uop kernel AST."""
 
-from .host import SIDES, CallClass
-from .kernel import KernelAst, lower
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+from .call_class import SIDES, CallClass
 from .supported import UnsupportedKernel, require_supported, unsupported
+
+if TYPE_CHECKING:
+    from .kernel import KernelAst, lower
 
 __all__ = [
     "SIDES",
@@ -13,3 +18,5 @@ __all__ = [
     "require_supported",
     "unsupported",
 ]
+
+__getattr__ = lazily(__name__, {"KernelAst": "kernel", "lower": "kernel"})

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from ..dtype import bool_, float32, float64, int32, int64, uint32
+from ..dtype import Val, bool_, float32, float64, int32, int64, uint32
 from ..kernel.fault import FaultKind
 from ..kernel.tables import BinaryOp, Intrinsic, UnaryOp
 from ..kernel.types import Type
 from ..uop import Op, Ops, Uop, alu_binary, alu_ternary, alu_unary, bitcast, cast, const_of_dtype
+from ..uop.elementary import expanded
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
-DTYPES = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: bool_}
+DTYPES = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: bool_}
 """The dtype of a word of each scalar type."""
 
 Check = tuple[FaultKind, Uop]
@@ -30,6 +31,12 @@ def f32(x: float) -> Uop:
 
 def i32(x: int) -> Uop:
     return const_of_dtype(int32, x)
+
+
+def like(x: Uop, value: float | int) -> Uop:
+    """``value`` as a constant of the dtype of ``x``."""
+    assert isinstance(x.dtype, Val)
+    return const_of_dtype(x.dtype, value)
 
 
 def _binary(op: Op) -> Callable[[Uop, Uop], Uop]:
@@ -53,7 +60,7 @@ def not_(a: Uop) -> Uop:
 
 def le(a: Uop, b: Uop) -> Uop:
     """a <= b; false where either is NaN."""
-    return or_(lt(a, b), eq(a, b)) if a.dtype is float32 else not_(lt(b, a))
+    return or_(lt(a, b), eq(a, b)) if a.dtype.is_float else not_(lt(b, a))
 
 
 def trunc(x: Uop) -> Uop:
@@ -66,61 +73,76 @@ def neg(x: Uop) -> Uop:
 
 def minimum(a: Uop, b: Uop) -> Uop:
     """The smaller; for floats IEEE 754-2019 minimum, which is -maximum(-a, -b)."""
-    return neg(maximum(neg(a), neg(b))) if a.dtype is float32 else where(lt(b, a), b, a)
+    return neg(maximum(neg(a), neg(b))) if a.dtype.is_float else where(lt(b, a), b, a)
 
 
 def floor(x: Uop) -> Uop:
     whole = trunc(x)
-    return where(lt(x, whole), sub(whole, f32(1.0)), whole)
+    return where(lt(x, whole), sub(whole, like(x, 1.0)), whole)
 
 
 def _ceil(x: Uop) -> Uop:
     whole = trunc(x)
-    return where(lt(whole, x), add(whole, f32(1.0)), whole)
+    return where(lt(whole, x), add(whole, like(x, 1.0)), whole)
 
 
-def _magnitude(x: Uop) -> Uop:
-    return bitcast(src=and_(bitcast(src=x, dtype=int32), i32(INT_MAX)), dtype=float32)
+def _bits(x: Uop) -> Uop:
+    """The bits of a float as a signed integer of its width."""
+    return bitcast(src=x, dtype=int64 if x.dtype is float64 else int32)
 
 
-def _with_sign_of(magnitude: Uop, x: Uop) -> Uop:
-    sign = and_(bitcast(src=x, dtype=int32), i32(INT_MIN))
-    return bitcast(src=or_(bitcast(src=magnitude, dtype=int32), sign), dtype=float32)
+def _of_bits(bits: Uop, x: Uop) -> Uop:
+    """The float of the dtype of ``x`` with these bits."""
+    assert isinstance(x.dtype, Val)
+    return bitcast(src=bits, dtype=x.dtype)
+
+
+def magnitude(x: Uop) -> Uop:
+    """|x| of a float, by its bits."""
+    bits = _bits(x)
+    return _of_bits(and_(bits, like(bits, bits.dtype.max)), x)
+
+
+def with_sign_of(size: Uop, x: Uop) -> Uop:
+    """``size``, which is not negative, with the sign of ``x``."""
+    bits = _bits(x)
+    return _of_bits(or_(_bits(size), and_(bits, like(bits, bits.dtype.min))), x)
 
 
 def _round(x: Uop) -> Uop:
-    # Below 2**23 adding and taking away 2**23 rounds to a whole number, ties to even.
-    size, shift = _magnitude(x), f32(2.0**23)
-    return _with_sign_of(where(lt(size, shift), sub(add(size, shift), shift), size), x)
+    # Below 2**p, p the bits after the point of the format, adding and taking away 2**p rounds to a
+    # whole number, ties to even.
+    size, shift = magnitude(x), like(x, 2.0**52 if x.dtype is float64 else 2.0**23)
+    return with_sign_of(where(lt(size, shift), sub(add(size, shift), shift), size), x)
 
 
 def canonical(x: Uop) -> Uop:
     """``x`` with every NaN made the canonical quiet NaN."""
-    return where(ne(x, x), f32(math.nan), x) if x.dtype is float32 else x
+    return where(ne(x, x), like(x, math.nan), x) if x.dtype.is_float else x
 
 
 def _fmod(a: Uop, b: Uop) -> Uop:
-    """C's exact fmod: long division in f64, 29 bits of the quotient a step.
+    """C's exact fmod of f32: long division in f64, 29 bits of the quotient a step.
 
     |a| < 2**128 and |b| >= 2**-149, so ten steps reach every quotient. In a step the partial
     quotient has at most 29 bits and ``b`` 24: their product, and the rest, are exact in f64. The
     quotient may round up to the next whole number; the rest is then negative and b is added back.
     """
-    rest, divisor = (cast(src=_magnitude(x), dtype=float64) for x in (a, b))
+    rest, divisor = (cast(src=magnitude(x), dtype=float64) for x in (a, b))
     zero = const_of_dtype(float64, 0.0)
     for step in range(9, -1, -1):
         scaled = mul(divisor, const_of_dtype(float64, 2.0 ** (29 * step)))
         rest = sub(rest, mul(trunc(fdiv(rest, scaled)), scaled))
         rest = where(lt(rest, zero), add(rest, scaled), rest)
-    result = _with_sign_of(cast(src=rest, dtype=float32), a)
-    result = where(eq(_magnitude(b), f32(math.inf)), a, result)
-    finite = lt(_magnitude(a), f32(math.inf))
+    result = with_sign_of(cast(src=rest, dtype=float32), a)
+    result = where(eq(magnitude(b), f32(math.inf)), a, result)
+    finite = lt(magnitude(a), f32(math.inf))
     return where(and_(finite, and_(eq(b, b), ne(b, f32(0.0)))), result, f32(math.nan))
 
 
 def binary(op: BinaryOp, a: Uop, b: Uop) -> Uop:
-    """The result word of ``a op b``; both words of one dtype."""
-    floats = a.dtype is float32
+    """The result word of ``a op b``; both words of one dtype. REM of f64 is in remainder.py."""
+    floats = a.dtype.is_float
     match op:
         case BinaryOp.ADD:
             return add(a, b)
@@ -174,7 +196,7 @@ def _signed(x: Uop) -> Uop:
 def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
     """The result word of an intrinsic over words; formulas as the op table states them."""
     x = args[0]
-    floats = x.dtype is float32
+    floats = x.dtype.is_float
     match name:
         case Intrinsic.FLOOR:
             return floor(x)
@@ -187,10 +209,10 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
         case Intrinsic.FRACT:
             return sub(x, floor(x))
         case Intrinsic.SIGN:
-            one, zero, minus = (f32(n) if floats else i32(n) for n in (1, 0, -1))
+            one, zero, minus = (like(x, n) for n in (1, 0, -1))
             return where(lt(zero, x), one, where(lt(x, zero), minus, x))
         case Intrinsic.ABS:
-            return _magnitude(x) if floats else where(lt(x, i32(0)), neg(x), x)
+            return magnitude(x) if floats else where(lt(x, i32(0)), neg(x), x)
         case Intrinsic.SQRT:
             return alu_unary(op=Ops.SQRT, src=x)
         case Intrinsic.MIN:
@@ -201,14 +223,14 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
             return minimum(maximum(x, args[1]), args[2])
         case Intrinsic.MIX:
             a, b, t = args
-            return add(mul(a, sub(f32(1.0), t)), mul(b, t))
+            return add(mul(a, sub(like(t, 1.0), t)), mul(b, t))
         case Intrinsic.STEP:
-            return where(le(x, args[1]), f32(1.0), f32(0.0))
+            return where(le(x, args[1]), like(x, 1.0), like(x, 0.0))
         case Intrinsic.SMOOTHSTEP:
             low, high, p = args
             t = fdiv(sub(p, low), sub(high, low))
-            t = minimum(maximum(t, f32(0.0)), f32(1.0))
-            return mul(mul(t, t), sub(f32(3.0), mul(f32(2.0), t)))
+            t = minimum(maximum(t, like(t, 0.0)), like(t, 1.0))
+            return mul(mul(t, t), sub(like(t, 3.0), mul(like(t, 2.0), t)))
         case Intrinsic.FMA:
             return alu_ternary(op=Ops.MULACC, a=x, b=args[1], c=args[2])
         case Intrinsic.ADD_WRAP:
@@ -225,6 +247,8 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
             return _signed(cmod(_unsigned(x), _unsigned(args[1])))
         case Intrinsic.TO_FLOAT:
             return cast(src=x, dtype=float32)
+        case Intrinsic.TO_DOUBLE:
+            return cast(src=x, dtype=float64)
         case Intrinsic.TO_INT:
             return cast(src=x, dtype=int32)
         case Intrinsic.BITS:
@@ -232,7 +256,7 @@ def intrinsic(name: Intrinsic, args: Sequence[Uop]) -> Uop:
         case Intrinsic.FROM_BITS:
             return bitcast(src=x, dtype=float32)
         case _:
-            raise AssertionError(f"{name.value}: supported.py refuses what is not lowered here")
+            return expanded(name.value, *args)
 
 
 def fits(low: int, high: int) -> bool:

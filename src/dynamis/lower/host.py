@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..dtype import AddrSpace, Ptr, Val, bool_, float32, int32, int64, uint8
+from ..dtype import AddrSpace, Ptr, Val, bool_, float32, float64, int32, int64, uint8
 from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Manifest, Shape
 from ..kernel.types import Type
@@ -30,26 +29,12 @@ from ..uop import (
 from ..uop.abi import RECORD
 from . import arithmetic as word
 from .arithmetic import f32, i32
+from .call_class import SIDES, CallClass
 
-STORAGE = {Type.FLOAT: float32, Type.INT: int32, Type.BOOL: uint8}
+STORAGE = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: uint8}
 """How a word lies in a host array: a Bool is one byte, true when non-zero."""
 
 Words = tuple[Uop, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallClass:
-    """What a compiled program assumes about a call.
-
-    ``same_extent``: inputs whose extent is the domain's (their samples need no clamp).
-    ``wide``: some port holds 2**31 words or more, so indices are 64-bit."""
-
-    same_extent: tuple[bool, ...]
-    wide: bool = False
-
-
-SIDES = ("depth", "height", "width")
-"""The runtime scalars of an extent; a shape of fewer axes has the last ones."""
 
 
 def scalar_param(name: str, dtype: Val, low: int | None = None, high: int | None = None) -> Uop:
@@ -163,10 +148,11 @@ class Host:
         return at
 
     def _place(self, slot: int, element: Type, at: Uop, k: int) -> Uop:
-        lanes = const_of_dtype(self.index_dtype, element.lanes)
-        offset = const_of_dtype(self.index_dtype, k)
-        place = word.add(word.mul(at, lanes), offset)
-        return index(ptr=_memory(slot, STORAGE[element.component]), idxs=[place])
+        if element.lanes > 1:
+            lanes = const_of_dtype(self.index_dtype, element.lanes)
+            offset = const_of_dtype(self.index_dtype, k)
+            at = word.add(word.mul(at, lanes), offset)
+        return index(ptr=_memory(slot, STORAGE[element.component]), idxs=[at])
 
     def _read(self, k: int, place: Sequence[Uop], extent: Sequence[Uop]) -> Words:
         element = self.manifest.inputs[k].element

@@ -13,10 +13,11 @@ words; it is lowered from the module as it was written, one lane wide.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import bool_, float32, int32
+from ..dtype import bool_, float32, float64, int32
 from ..kernel import op as ir
 from ..kernel.fault import FaultKind
 from ..kernel.induction import growth
@@ -41,8 +42,10 @@ from ..uop import (
 )
 from . import arithmetic as word
 from .arithmetic import i32
+from .call_class import CallClass
 from .effects import ZERO, Register, Site, unique
-from .host import CallClass, Host, Words, scalar_param
+from .host import Host, Words, scalar_param
+from .remainder import REMAINDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class _Frame:
     args: Sequence[Words]
     values: dict[int, Words] = field(default_factory=dict)
     types: dict[int, Type] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
+    """The constant Ints among the values."""
     carried: Words = ()
     index: Uop | None = None
     iterations: dict[int, tuple[Uop, bool]] = field(default_factory=dict)
@@ -80,7 +85,8 @@ class _Lowering:
     def __init__(self, module: Module, call: CallClass, search: bool):
         self.module, self.search = module, search
         self.host = Host(module.manifest, call)
-        self.slots, self.axes = itertools.count(), itertools.count(3)
+        self.slots = itertools.count()
+        self.axes: Iterator[int] = itertools.count(3)
         self.scope: list[Uop] = []
         self.gate: Uop | None = None
         self.pending: list[Uop] = []
@@ -222,7 +228,7 @@ class _Lowering:
     ) -> list[Register]:
         """A register a carried word, holding its start; counters have bounds."""
         structs = self.module.structs
-        steps = growth(loop, ty, frame.types, structs)
+        steps = growth(loop, ty, frame.types, structs, frame.constants)
         registers = []
         for t, step, start in zip(
             word_types(structs, ty), steps, frame.values[loop.init], strict=True
@@ -309,6 +315,8 @@ class _Lowering:
                 structs = self.module.structs
                 types = word_types(structs, value.ty)
                 numbers = value.numbers_in(structs)
+                if value.ty == Type.INT:
+                    frame.constants[instruction.id] = int(numbers[0])
                 return tuple(
                     const_of_dtype(word.DTYPES[t], n) for t, n in zip(types, numbers, strict=True)
                 )
@@ -372,13 +380,26 @@ class _Lowering:
         results = []
         for x, y in pairs:
             self._checks(instruction, frame, word.binary_checks(op, x, y), [x, y])
-            results.append(word.binary(op, x, y))
+            if op is BinaryOp.REM and x.dtype is float64:
+                results.append(self._remainder(x, y, frame))
+            else:
+                results.append(word.binary(op, x, y))
         if instruction.ty == Type.BOOL and lanes > 1:  # one answer over all components
             join = word.or_ if op is BinaryOp.NOT_EQUAL else word.and_
             for result in results[1:]:
                 results[0] = join(results[0], result)
             return (results[0],)
         return tuple(results)
+
+    def _remainder(self, a: Uop, b: Uop, frame: _Frame) -> Uop:
+        """C's fmod of two f64 words."""
+        size = word.magnitude(b)
+        inner = _Frame(frame.function, ((word.magnitude(a),), (size,)))
+        self._body(REMAINDER.body, inner)
+        (rest,) = inner.values[REMAINDER.results[0]]
+        rest = word.where(word.lt(rest, word.like(rest, 0.0)), word.add(rest, size), rest)
+        number = word.eq(b, b)
+        return word.where(number, word.with_sign_of(rest, a), word.like(rest, math.nan))
 
     def _param(self, k: int) -> Words:
         declared = self.module.manifest.params[k]

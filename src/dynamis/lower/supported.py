@@ -1,4 +1,5 @@
-"""What of the Kernel IR the cpu backend runs: maps of Floats, Ints and Bools over every shape.
+"""What of the Kernel IR the cpu backend runs: maps of Floats, Doubles, Ints and Bools, over every
+shape.
 
 In: a module. Out: what it holds that this backend does not run yet, in words, or None. Every module
 is asked before it is lowered, so that what cannot be lowered is named instead of met half way.
@@ -6,6 +7,7 @@ is asked before it is lowered, so that what cannot be lowered is named instead o
 
 from __future__ import annotations
 
+from ..elementary import DOUBLE, SINGLE
 from ..errors import DynamisError
 from ..kernel import op as ir
 from ..kernel.module import Mode, Module, PortType
@@ -25,7 +27,7 @@ class UnsupportedKernel(DynamisError, ValueError):
 
 # fmt: off
 _TYPES = frozenset((
-    Type.FLOAT, Type.INT, Type.BOOL, Type.VEC2, Type.VEC3, Type.VEC4,
+    Type.FLOAT, Type.DOUBLE, Type.INT, Type.BOOL, Type.VEC2, Type.VEC3, Type.VEC4,
     Type.IVEC2, Type.IVEC3, Type.IVEC4,
 ))
 _OPERATIONS = frozenset((
@@ -37,7 +39,7 @@ _I = Intrinsic
 _INTRINSICS = frozenset((
     _I.FLOOR, _I.CEIL, _I.ROUND, _I.TRUNC, _I.FRACT, _I.SIGN, _I.ABS, _I.SQRT, _I.MIN, _I.MAX,
     _I.CLAMP, _I.MIX, _I.STEP, _I.SMOOTHSTEP, _I.FMA, _I.ADD_WRAP, _I.SUB_WRAP, _I.MUL_WRAP,
-    _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_INT, _I.BITS, _I.FROM_BITS,
+    _I.ULT, _I.UDIV, _I.UREM, _I.TO_FLOAT, _I.TO_DOUBLE, _I.TO_INT, _I.BITS, _I.FROM_BITS,
 ))
 # fmt: on
 
@@ -64,7 +66,7 @@ def unsupported(module: Module) -> str | None:
         types += function.args
         for instruction in function.instructions():
             types.append(instruction.ty)
-            found.append(_operation(instruction.op))
+            found.append(_operation(instruction.op, instruction.ty))
     found += [_type(ty) for ty in types]
     return next((what for what in found if what is not None), None)
 
@@ -79,9 +81,11 @@ def _type(ty: Type) -> str | None:
     return None if ty.is_struct or ty in _TYPES else f"{ty} values"
 
 
-def _operation(op: ir.Op) -> str | None:
+def _operation(op: ir.Op, ty: Type) -> str | None:
     if isinstance(op, ir.Intrinsic):
-        return None if op.intrinsic in _INTRINSICS else f"the intrinsic {op.intrinsic.value}"
+        name, written = op.intrinsic.value, DOUBLE if ty == Type.DOUBLE else SINGLE
+        runs = op.intrinsic in _INTRINSICS or name in written
+        return None if runs else f"the intrinsic {name}"
     if isinstance(op, ir.Const) and op.value.ty.is_struct:
         return "constants of struct types"
     return None if type(op) in _OPERATIONS else f"the operation {type(op).__name__}"

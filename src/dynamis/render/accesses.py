@@ -6,7 +6,7 @@ The class of an access is read off its index (``codegen/access.py`` gave it that
 from __future__ import annotations
 
 from ..dtype import int32
-from ..uop import Uop, UopError
+from ..uop import Ops, Uop, UopError
 from ..uop.storage import is_register, storage_of
 from .analysis import byte_count, memory_type, strided, without_constant
 from .bundles import Bundle, bundles
@@ -27,12 +27,11 @@ class Accesses(Values):
         super().__init__(program, machine)
         self.streaming = streaming
         self.bundles = bundles(self.rendered)
-        # what has been written in this block already, too:
+        self.reloaded: dict[Uop, Parts] = {}
+        self.arms: list[set[Uop]] = []
+        """For each open region: the loads made in it."""
         self.doubled: dict[str, str] = {}
-
-    def start(self, label: str) -> None:
-        super().start(label)
-        self.doubled.clear()
+        """Parts of indices as i64 of two lanes each, in this block."""
 
     def load(self, u: Uop) -> Parts:
         place = u.src[0]
@@ -44,6 +43,8 @@ class Accesses(Values):
         lanes, scalar = lanes_of(u), memory_type(place)
         if lanes == 0:
             return [self._load_one(scalar, self._address(place, place.src[1]))]
+        if self.arms:
+            self.arms[-1].add(u)
         per = self.part_lanes(u.dtype, lanes)
         form = strided(place.src[1])
         if form is not None and form[1] == 1:
@@ -54,6 +55,24 @@ class Accesses(Values):
             ]
         words = [self._load_one(scalar, a) for a in self._lane_addresses(place, lanes)]
         return [self.gathered(scalar, words[k : k + per]) for k in range(0, lanes, per)]
+
+    def again(self, u: Uop) -> Parts | None:
+        """A region is seldom entered: what it reads of memory is loaded again there, so that no
+        register holds it until then. Nothing that a run reads changes in it."""
+        if not self.arms or u.op is not Ops.LOAD or u in self.bundles or is_register(storage_of(u)):
+            return None
+        form = strided(u.src[0].src[1])
+        if form is None or form[1] != 1 or any(u in loads for loads in self.arms):
+            return None
+        if u not in self.reloaded:
+            self.reloaded[u] = self.load(u)
+            self.arms[-1].discard(u)
+        return self.reloaded[u]
+
+    def start(self, label: str) -> None:
+        super().start(label)
+        self.reloaded.clear()
+        self.doubled.clear()
 
     def store(self, u: Uop) -> None:
         place, value = u.src[:2]

@@ -92,30 +92,37 @@ def _address_operands(place: Uop) -> list[tuple[Uop, int]]:
     return [(target, 0), (form[0], 0) if form else (without_constant(at)[0], lanes)]
 
 
-def rendered_nodes(program: Sequence[Uop]) -> dict[Uop, int]:
-    """The nodes to render; for a uniform one that is read as a vector, in how many lanes."""
+Reads = dict[Uop, list[tuple[Uop, int]]]
+"""The ``operands`` of each node to render."""
+
+
+def rendered_nodes(program: Sequence[Uop]) -> tuple[dict[Uop, int], Reads]:
+    """The nodes to render, each with the lanes it is read in where it is uniform and read as a
+    vector, else 0; and what each of them reads."""
     needed: dict[Uop, int] = {}
+    reads: Reads = {}
     for u in reversed(program):
         if u.op in (Ops.STORE, Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF):
             needed.setdefault(u, 0)
         if u in needed:
-            for operand, lanes in operands(u):
+            reads[u] = operands(u)
+            for operand, lanes in reads[u]:
                 splat = 0 if lanes_or_zero(operand) else lanes
                 needed[operand] = max(needed.get(operand, 0), splat)
-    return needed
+    return needed, reads
 
 
 def lanes_or_zero(u: Uop) -> int:
     return 0 if u.dtype.is_ptr else lanes_of(u)
 
 
-def crossing_masks(program: Sequence[Uop]) -> set[Uop]:
+def crossing_masks(program: Sequence[Uop], reads: Reads) -> set[Uop]:
     """The masks that are used in another block than the one they are made in."""
     made: dict[Uop, int] = {}
     crossing: set[Uop] = set()
     block = 0
     for u in program:
-        for operand, _ in operands(u):
+        for operand, _ in reads[u]:
             if made.get(operand, block) != block:
                 crossing.add(operand)
         if starts_block(u):
@@ -174,15 +181,17 @@ def starts_block(u: Uop) -> bool:
     return u.op in (Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF)
 
 
-def escaping(program: Sequence[Uop]) -> dict[Uop, list[Uop]]:
+def escaping(program: Sequence[Uop], reads: Reads) -> dict[Uop, list[Uop]]:
     """For each IF of a program: the nodes made in its region that are used outside it."""
+    if all(u.op is not Ops.IF for u in program):
+        return {}
     homes: dict[Uop, tuple[Uop, ...]] = {}
     opened: tuple[Uop, ...] = ()
     found: dict[Uop, dict[Uop, None]] = {}
     for u in program:
         if u.op is Ops.ENDIF:
             opened = opened[:-1]
-        for s, _ in operands(u):
+        for s, _ in reads[u]:
             for guard in homes.get(s, ()):
                 if guard not in opened:
                     found.setdefault(guard, {})[s] = None

@@ -62,7 +62,7 @@ fault:
   %lowest = atomicrmw umin ptr %p.failed, i64 %b monotonic
   br label %count
 count:
-  %before = atomicrmw add ptr %p.done, i64 1 monotonic
+  %before = atomicrmw add ptr %p.done, i64 1 release
   br label %take
 leave:
 {leave}

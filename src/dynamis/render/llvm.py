@@ -73,7 +73,7 @@ class _Body(Accesses):
         self.loops: list[_Loop] = []
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
-        self.escaping = escaping(self.rendered)
+        self.escaping = escaping(self.rendered, self.reads)
         self.guards: dict[Uop, tuple[int, str]] = {}
 
     def render(self) -> _Body:
@@ -261,10 +261,12 @@ class _Body(Accesses):
         self.guards[u] = (n, self.block)
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}")
         self.start(f"arm{n}")
+        self.arms.append(set())
 
     def _join(self, u: Uop) -> None:
         """Leave a region: what it made is zero, and not chosen, where it was not entered."""
         n, before = self.guards.pop(u)
+        self.arms.pop()
         made = [e for e in self.escaping.get(u, ()) if e in self.names]
         words = {e: self.wide[e].parts if e in self.wide else self.names[e] for e in made}
         arm = self.block

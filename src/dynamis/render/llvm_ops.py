@@ -93,7 +93,7 @@ class Select:
         """A literal in every lane, of the operands' dtype unless told."""
         dtype = dtype or self.dtype
         text, scalar = literal(dtype, value), scalar_type(dtype)
-        return splat_literal(scalar, text, self.lanes) if self.lanes else text
+        return splat_literal(scalar, text) if self.lanes else text
 
     def emit(self) -> str:
         op, a = self.u.op, self.args

@@ -83,6 +83,6 @@ def literal(dtype: Dtype, value: float | int | bool) -> str:
     return str(int(value))
 
 
-def splat_literal(scalar: str, text: str, lanes: int) -> str:
-    """A constant in every lane."""
-    return "<" + ", ".join([f"{scalar} {text}"] * lanes) + ">"
+def splat_literal(scalar: str, text: str) -> str:
+    """A constant in every lane of a vector of any length (LLVM 19 and later)."""
+    return f"splat ({scalar} {text})"

@@ -42,9 +42,11 @@ class Values:
         self.registers: dict[Uop, Parts] = {}
         self.block = "entry"
         self.labels = 0
-        self.needed = rendered_nodes(self.program)
+        self.needed, self.reads = rendered_nodes(self.program)
         self.rendered = [u for u in self.program if u in self.needed]
-        self.crossing = set() if machine.mask_registers else crossing_masks(self.rendered)
+        self.crossing = (
+            set() if machine.mask_registers else crossing_masks(self.rendered, self.reads)
+        )
         self.wide: dict[Uop, Wide] = {}
         # what has been written in this block already:
         self.narrowed: dict[Uop, Parts] = {}
@@ -117,15 +119,18 @@ class Values:
         """``u`` in ``lanes`` lanes, in parts of ``per``."""
         scalar = scalar_type(u.dtype)
         if u.op is Ops.CONST:
-            return [splat_literal(scalar, literal(u.dtype, u.arg.value), per)] * (lanes // per)
+            return [splat_literal(scalar, literal(u.dtype, u.arg.value))] * (lanes // per)
         if lanes_of(u) == 0:
             splat = self.splats[u]
             own = self.part_lanes(u.dtype, self.needed[u])
-            return (self.cut(scalar, splat[:1], own, per) if own > per else splat[:1]) * (
-                lanes // per
-            )
-        parts = self.here(u, self.names[u])
+            part = self.cut(scalar, splat[:1], own, per)[:1] if own > per else splat[:1]
+            return part * (lanes // per)
+        parts = self.here(u, self.again(u) or self.names[u])
         return self.cut(scalar, parts, lanes // len(parts), per)
+
+    def again(self, u: Uop) -> Parts | None:
+        """The parts of ``u`` made anew where that is better than keeping them; else None."""
+        return None
 
     def alu(self, u: Uop) -> Parts:
         """An arithmetic node, one part after the other."""

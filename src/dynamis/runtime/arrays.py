@@ -1,14 +1,15 @@
 """Host arrays to native buffers: what a caller may pass, and the form the machine code reads.
 
 In: any object with the buffer protocol, ``__array_interface__``, ``__array__`` or DLPack. Out: a
-C-contiguous, aligned, native-endian NumPy array: float32, int32, or uint8 of 0 and 1 for bool, of
-shape ``extent`` for scalars and ``(*extent, lanes)`` for vectors. An array already in that form is
-used where it lies; anything else is copied. Inputs are never written.
+C-contiguous, aligned, native-endian NumPy array: float32, float64, int32, or uint8 of 0 and 1 for
+bool, of shape ``extent`` for scalars and ``(*extent, lanes)`` for vectors. An array already in that
+form is used where it lies; anything else is copied. Inputs are never written.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,20 @@ from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Port, Shape
 from ..kernel.types import Type
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import spell_axes, spell_extent, spell_port, spell_type
+from .names import PortName, spell_axes, spell_extent, spell_type
 
 Array = npt.NDArray[Any]
 
-_HOST_DTYPES = {
+_HOST_DTYPES: dict[Type, np.dtype[Any]] = {
     Type.FLOAT: np.dtype(np.float32),
+    Type.DOUBLE: np.dtype(np.float64),
     Type.INT: np.dtype(np.int32),
     Type.BOOL: np.dtype(np.bool_),
 }
 # dtypes that widen into a port's without losing anything and without changing what they mean
 _WIDENS = {
     Type.FLOAT: ("f2", "f4"),
+    Type.DOUBLE: ("f2", "f4", "f8"),
     Type.INT: ("i1", "u1", "i2", "u2", "i4"),
     Type.BOOL: ("b1",),
 }
@@ -46,7 +49,7 @@ def host_shape(port: Port, extent: tuple[int, ...]) -> tuple[int, ...]:
     return (*extent, port.element.lanes) if port.element.is_vector else extent
 
 
-def check_extent(what: str, shape: Shape, extent: tuple[int, ...]) -> None:
+def check_extent(what: object, shape: Shape, extent: tuple[int, ...]) -> None:
     """Refuse an extent that elements or coordinates could not number, naming the limit."""
     if shape is not Shape.ROWS and max(extent) > MAX_GRID_AXIS:
         raise ArgumentValueError(
@@ -60,12 +63,13 @@ def check_extent(what: str, shape: Shape, extent: tuple[int, ...]) -> None:
         )
 
 
-def as_array(what: str, given: object) -> Array:
+def as_array(what: object, given: object, dtype: str = "float32") -> Array:
     """``given`` as a NumPy array, without a copy where its protocol allows; never a subclass.
+    ``dtype`` is what an error tells to write.
 
     Raises ArgumentTypeError for an object that offers no array protocol, or whose protocol
     fails (a tensor on another device, a buffer of a format NumPy cannot name)."""
-    if isinstance(given, np.ma.MaskedArray):
+    if is_masked(given):
         raise ArgumentTypeError(
             f"{what} is a masked array, whose mask a kernel cannot see: pass array.filled(value)"
         )
@@ -74,7 +78,7 @@ def as_array(what: str, given: object) -> Array:
     if isinstance(given, type):  # it has its instances' protocols as attributes
         raise ArgumentTypeError(f"{what} is the class {given.__name__}, not an array")
     try:
-        return _from_protocol(what, given)
+        return _from_protocol(what, given, dtype)
     except ArgumentTypeError:
         raise
     except Exception as error:  # foreign code: whatever it raises, the caller sees one kind
@@ -83,7 +87,13 @@ def as_array(what: str, given: object) -> Array:
         ) from None
 
 
-def _from_protocol(what: str, given: object) -> Array:
+def is_masked(given: object) -> bool:
+    """Whether ``given`` is a masked array; without loading their module, as ``np.ma`` would."""
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    return isinstance(given, masked)
+
+
+def _from_protocol(what: object, given: object, dtype: str) -> Array:
     buffer = _buffer(given)
     if buffer is not None:
         return np.asarray(buffer)
@@ -91,7 +101,8 @@ def _from_protocol(what: str, given: object) -> Array:
         return np.asarray(given)
     if hasattr(given, "__dlpack__"):
         return np.from_dlpack(given)
-    hint = "; write np.asarray(..., dtype=np.float32)" if isinstance(given, (list, tuple)) else ""
+    name = "bool_" if dtype == "bool" else dtype
+    hint = f"; write np.asarray(..., dtype=np.{name})" if isinstance(given, (list, tuple)) else ""
     raise ArgumentTypeError(
         f"{what} is {a_kind(given)}: an array is expected (NumPy, the buffer protocol, "
         f"__array_interface__, __array__ or DLPack){hint}"
@@ -107,7 +118,7 @@ def _buffer(given: object) -> memoryview | None:
 
 def input_extent(port: Port, array: Array) -> tuple[int, ...]:
     """The extent of an input's array, after its dtype, rank and size are found to fit the port."""
-    what = f"input {port.name!r} ({spell_port(port)})"
+    what = PortName("input", port)
     _check_dtype(what, port.element, array.dtype)
     rank = port.shape.rank
     lanes = (port.element.lanes,) if port.element.is_vector else ()
@@ -125,7 +136,10 @@ def native_input(port: Port, array: Array) -> Array:
     """The array in the form machine code reads; a view of ``array`` where that form allows."""
     if port.element == Type.BOOL:
         return _truth(array)
-    return np.require(array, host_dtype(port.element), ["C_CONTIGUOUS", "ALIGNED"])
+    dtype, flags = host_dtype(port.element), array.flags
+    if array.dtype is dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _truth(array: Array) -> Array:
@@ -148,8 +162,10 @@ def unorm8(array: object) -> npt.NDArray[np.float32]:
     return np.divide(octets, np.float32(255), dtype=np.float32)
 
 
-def _check_dtype(what: str, element: Type, dtype: np.dtype[Any]) -> None:
+def _check_dtype(what: object, element: Type, dtype: np.dtype[Any]) -> None:
     component = element.component
+    if dtype is _HOST_DTYPES[component]:  # the plain case, told at once
+        return
     if dtype.newbyteorder("=").str[1:] in _WIDENS[component] and dtype.fields is None:
         return
     target = host_dtype(element).name

@@ -17,11 +17,11 @@ from ..errors import a_kind
 from ..kernel import Validated
 from ..kernel.fault import Fault, KernelFault
 from ..kernel.types import Value
-from .arrays import Array, as_array, input_extent, native_input
+from .arrays import Array, as_array, host_dtype, input_extent, native_input
 from .bind import bind
 from .domain import run_domain
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import spell_port
+from .names import PortName
 from .outputs import out_arrays, prepare_outputs
 from .params import param_values
 
@@ -76,7 +76,7 @@ def call(
     bound = bind(manifest, args, keywords, OPTIONS, positional)
     params = param_values(manifest, bound.params)
     given = [
-        as_array(f"input {port.name!r} ({spell_port(port)})", value)
+        as_array(PortName("input", port), value, host_dtype(port.element).name)
         for port, value in zip(manifest.inputs, bound.inputs, strict=True)
     ]
     extents = [input_extent(p, a) for p, a in zip(manifest.inputs, given, strict=True)]

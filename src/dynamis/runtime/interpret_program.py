@@ -196,7 +196,7 @@ class _Run:
                 return tuple(_uniform(self._value(s)) for s in u.src)
             case Ops.INDEX:
                 return self._lane(u)
-        operands = [self._value(s) for s in u.src]
+        operands = [self._value(s) for s in self._chosen(u)]
         lanes = max((len(v) for v in operands if isinstance(v, tuple)), default=0)
         if lanes == 0:
             return self._number(u, operands)
@@ -204,6 +204,21 @@ class _Run:
         if any(len(v) != lanes for v in spread):
             raise ProgramError(f"operands of different lanes: {u!r}")
         return tuple(self._number(u, column) for column in zip(*spread, strict=True))
+
+    def _chosen(self, u: Uop) -> Sequence[Uop]:
+        """The operands of a node; of a WHERE, without the arm that no lane chooses: it may be made
+        in a region that was not entered."""
+        if u.op is not Ops.WHERE or all(s in self.values or s.op is Ops.CONST for s in u.src):
+            return u.src
+        condition, a, b = u.src
+        chosen = set(map(bool, _lanes(self._value(condition))))
+        return (
+            (condition, a, a)
+            if chosen == {True}
+            else (condition, b, b)
+            if chosen == {False}
+            else u.src
+        )
 
     def _number(self, u: Uop, operands: Sequence[Any]) -> Number:
         """The op's meaning on one lane. Comparisons and the rest compute in their own dtype."""

@@ -1,7 +1,8 @@
-"""LLVM IR text → machine code in this process, through llvmlite (imported on first use).
+"""LLVM IR text → machine code, through llvmlite (imported on first use).
 
 No module passes run: the text is already simplified, hoisted and in vector form. Code is made for
-the host CPU; on x86 AVX2 and FMA (x86-64-v3) are the floor.
+the host CPU; on x86 AVX2 and FMA (x86-64-v3) are the floor. On x86-64 systems with ELF objects the
+result is a flat image, which needs llvmlite no more; elsewhere LLVM's own linker holds the code.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import functools
 import platform
 import weakref
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import DynamisError
 from ..render import Machine
+from .code_image import CodeImage, Native, flat, load
+from .elf import image_of_object
 
 _FLOOR = ("avx2", "bmi2", "f16c", "fma")
 _WIDE = ("avx512f", "avx512vl", "avx512dq", "avx512bw")
@@ -21,14 +23,6 @@ _WIDE = ("avx512f", "avx512vl", "avx512dq", "avx512bw")
 
 class UnsupportedCpu(DynamisError, RuntimeError):
     """This machine's processor lacks what native code needs."""
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
-class Native:
-    """Machine code in memory, by the addresses of its entries; freed with this object."""
-
-    run: int
-    one: int
 
 
 @functools.cache
@@ -68,14 +62,34 @@ def _parse(text: str, context: Any) -> tuple[Any, Any]:
     return module, machine
 
 
-def compile_llvm(text: str) -> Native:
-    """Compile module text whose entries are ``run`` and ``one``."""
+def compile_image(text: str) -> CodeImage:
+    """The image of module text, where ``flat``; its entries are the external functions.
+
+    Raises ObjectRefused for a module that does not stand alone."""
     import llvmlite.binding as llvm
 
     context = llvm.create_context()
-    engine = llvm.create_mcjit_compiler(*_parse(text, context))
+    module, machine = _parse(text, context)
+    return image_of_object(machine.emit_object(module))
+
+
+def compile_llvm(text: str) -> Native:
+    """Module text as code in this process; its entries are the external functions."""
+    return load(compile_image(text)) if flat() else link(text)
+
+
+def link(text: str) -> Native:
+    """Module text as code that LLVM's own linker holds, for systems without flat images."""
+    import llvmlite.binding as llvm
+
+    context = llvm.create_context()
+    module, machine = _parse(text, context)
+    names = [
+        f.name for f in module.functions if not f.is_declaration and f.linkage.name == "external"
+    ]
+    engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    native = Native(*(engine.get_function_address(name) for name in ("run", "one")))
+    native = Native({name: engine.get_function_address(name) for name in names}, None)
     # An engine must go before its context. Python's cycle collector finalises in no order, so
     # neither may ever be part of a cycle: only this finaliser holds them.
     weakref.finalize(native, _free, engine, context).atexit = False

@@ -24,6 +24,19 @@ def spell_port(port: Port) -> str:
     return f"{port.shape.value}[{spell_type(port.element)}]"
 
 
+class PortName:
+    """What a message calls a port of a call: ``input 'image' (Grid[vec4])``. It is spelled when it
+    is printed, for most calls print nothing."""
+
+    __slots__ = ("_port", "_role")
+
+    def __init__(self, role: str, port: Port):
+        self._role, self._port = role, port
+
+    def __str__(self) -> str:
+        return f"{self._role} {self._port.name!r} ({spell_port(self._port)})"
+
+
 def spell_extent(extent: tuple[int, ...]) -> str:
     """An extent in NumPy order: ``(480, 640)``."""
     return str(tuple(extent))

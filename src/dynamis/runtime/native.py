@@ -1,46 +1,46 @@
-"""A kernel as native code: compiled for each class of calls, run in blocks, searched on a fault.
+"""A kernel as native code: a program for each class of calls, run in blocks, searched on a fault.
 
-The fast program is made from the optimised module and only decides whether a block faulted. When
-one did, a second program, one lane wide, is compiled on demand from the module as it was written
-and runs that block alone to find the first failing element, the place and the operands.
+The fast program only decides whether a block faulted. When one did, a second program, one lane
+wide, runs that block alone to find the first failing element, the place and the operands.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from ..codegen import Options, compile_ast
+from ..codegen import Options
+from ..collector import collector_paused
 from ..errors import DynamisError
-from ..kernel import Module, Validated, account, op, optimize
+from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
-from ..kernel.tables import BinaryOp
-from ..kernel.types import Type, Value, bits_number
-from ..lower import SIDES, CallClass, KernelAst, lower, require_supported
-from ..render import RECORD_WORDS, parameters, render_llvm
-from ..uop import Uop
-from ..uop.render import uops_to_string
+from ..kernel.module import Span
+from ..kernel.types import Value, bits_number
+from ..lower import SIDES, CallClass, require_supported
+from ..render import RECORD_WORDS
 from .arrays import host_dtype
-from .jit import Native, assembly, compile_llvm, host
+from .call_facts import CallFacts, CallProgram
+from .code_image import Native
 from .locks import COMPILING
+from .maker import Maker
+from .program import FaultSite, Program
 from .stages import STAGES
 from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
-from .width import fitting_width, preferred_width
+from .timing import Timings
+from .width import columns_at, fitting_width
 
 _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**32
 """A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
 of fewer operations as a rule is not worth another thread."""
-_REMAINDER = 100
-"""Operations that a float remainder counts as."""
+_BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
+"""A run below both keeps the GIL: to let go of it would cost as much as the run."""
 
 Array = NDArray[Any]
 
@@ -53,17 +53,7 @@ class InputChanged(DynamisError, RuntimeError):
     """An input array was changed by another thread while a kernel ran on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """One compiled program and the order of its arguments."""
-
-    native: Native
-    parameters: Sequence[Uop]
-    ast: KernelAst
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """How a domain is cut: see ``codegen.split``."""
 
     segments: int
@@ -79,19 +69,45 @@ class NativeKernel:
 
     Raises UnsupportedKernel for a kernel that this backend does not run."""
 
-    def __init__(self, validated: Validated, options: Options | None = None):
+    def __init__(
+        self,
+        validated: Validated,
+        options: Options | None = None,
+        *,
+        keep: bool = False,
+        timings: Timings | None = None,
+    ):
+        """``keep``: programs are looked for, and kept, in the disk cache. ``timings``: where the
+        time of compiling is counted."""
         require_supported(validated.module)
-        self.module = account(validated.module)
-        self._optimized = account(optimize(validated.module))
-        self.options = options or Options(preferred_width(self._optimized, host()))
-        self.compile_seconds = 0.0
-        self._programs: dict[tuple[CallClass, Options, bool], _Program] = {}
-        first = self.module.manifest.outputs[0].element
+        self.manifest = validated.module.manifest
+        self.timings = timings or Timings()
+        self._validated, self._options = validated, options
+        self._module: Module | None = None
+        self._maker = Maker(validated, self.timings, keep=keep)
+        first = self.manifest.outputs[0].element
         self._element = first.lanes * host_dtype(first).itemsize
-        self._typical = max(1, self.module.typical_work())
-        limit = self.module.manifest.work_limit
-        iterations = limit if self.module.counts_work() else min(self.module.worst_work(), limit)
-        self._worst = (1 + iterations) * _operations(self.module)
+        self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
+        self.short_runs = 0
+        """Runs so far that were not worth another thread."""
+
+    # What is made on demand is made under the lock, for another thread may fork meanwhile.
+
+    @property
+    def module(self) -> Module:
+        """The module as it was written, accounted."""
+        with COMPILING:
+            if self._module is None:
+                self._module = account(self._validated.module)
+            return self._module
+
+    @property
+    def options(self) -> Options:
+        """The options it was given, or those that suit it."""
+        with COMPILING:
+            if self._options is None:
+                self._options = Options(self._maker.preferred_width())
+            return self._options
 
     def run(
         self,
@@ -104,65 +120,90 @@ class NativeKernel:
     ) -> Fault | None:
         """Fill ``outputs`` over a domain of ``extent``; the first fault, or None.
 
-        Arrays are contiguous and native-endian (float32, int32, uint8 for bool), NumPy order, and
-        no output shares memory with another array. ``progress(done, blocks)`` is called from the
-        calling thread. ``outputs`` are unspecified after a fault.
+        Arrays are contiguous and native-endian (float32, float64, int32, uint8 for bool), NumPy
+        order, and no output shares memory with another array. ``progress(done, blocks)`` is called
+        from the calling thread. ``outputs`` are unspecified after a fault.
         """
         call = self._class(inputs, outputs, extent)
         columns = extent[-1]
-        width = fitting_width(self.options.width, columns)
+        preferred = self._options or self.options
+        width = fitting_width(preferred.width, columns)
         streaming = width > 1 and streams(inputs, outputs, self._element)
-        options = replace(self.options, width=width, streaming=streaming)
-        plan = self._plan(extent, threads, options.width)
-        program = self._program(call, options, search=False)
+        options = Options(width, streaming)
+        program, native = self._program(call, options, search=False)
+        plan = _plan(program, extent, threads, options.width)
         scalars = self._scalars(inputs, params, extent, plan)
         scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
-        args = _arguments(program.parameters, arrays, scalars)
+        args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
-        short = size * self._worst < _SHORT_WORST
-        if short and size * self._typical < _SHORT_WORK:
+        short = size * program.worst < _SHORT_WORST
+        if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
             threads = 1
+            self.short_runs += 1
         failed = run_blocks(
-            program.native.run, args, plan.blocks, threads, here=short, progress=progress
+            native["run"],
+            args,
+            plan.blocks,
+            threads,
+            here=short,
+            progress=progress,
+            keep=(native, arrays),
         )
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
+    @property
+    def program_count(self) -> int:
+        """How many programs exist by now."""
+        return len(self._programs)
+
+    def call_facts(self) -> CallFacts:
+        """What the native call path needs to know, of the programs that exist by now."""
+        programs = tuple(
+            CallProgram(
+                code=native,
+                same_extent=call.same_extent,
+                columns=columns_at(options.width, self.options.width),
+                arguments=program.arguments,
+                longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
+                brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
+            )
+            for (call, options, search), (program, native) in self._programs.items()
+            if not search and not options.streaming and call == CallClass(call.same_extent)
+        )
+        return CallFacts(self.manifest, programs)
+
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""
-        call = CallClass(tuple(self._same_shape()))
-        match name:
-            case "kernel":
-                return str(self.module)
-            case "uop":
-                return uops_to_string(lower(self._optimized, call).root)
-            case "program":
-                return uops_to_string(list(self._linear(call).src))
-            case "llvm":
-                return render_llvm(self._linear(call), host())
-            case "asm":
-                return assembly(self.stage("llvm"))
-        raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
+        if name not in STAGES:
+            raise StageError(f"{name!r} is no stage; the stages are {', '.join(STAGES)}")
+        if name == "kernel":
+            return str(self.module)
+        with COMPILING:
+            compiler = self._maker.compiler
+        return compiler.stage(name, CallClass(tuple(self._same_shape())), self.options)
 
-    def _linear(self, call: CallClass) -> Uop:
-        return compile_ast(lower(self._optimized, call).root, self.options)
+    def explain(self) -> str:
+        """How it runs on inputs of the domain's extent: see ``explain.py``."""
+        with COMPILING:
+            compiler = self._maker.compiler
+        return compiler.explain(CallClass(tuple(self._same_shape())), self.options)
 
     # --- compiling
 
-    def _program(self, call: CallClass, options: Options, *, search: bool) -> _Program:
+    def _program(
+        self, call: CallClass, options: Options, *, search: bool
+    ) -> tuple[Program, Native]:
         key = call, options, search
         if key not in self._programs:
-            with COMPILING:
+            with COMPILING, collector_paused():
                 if key not in self._programs:
-                    started = time.perf_counter()
-                    module = self.module if search else self._optimized
-                    self._programs[key] = _compile(module, call, options, search)
-                    self.compile_seconds += time.perf_counter() - started
+                    self._programs[key] = self._maker.program(call, options, search=search)
         return self._programs[key]
 
     def _same_shape(self) -> list[bool]:
-        manifest = self.module.manifest
-        return [port.shape is manifest.outputs[0].shape for port in manifest.inputs]
+        whole = self.manifest.outputs[0].shape
+        return [port.shape is whole for port in self.manifest.inputs]
 
     def _class(
         self, inputs: Sequence[Array], outputs: Sequence[Array], extent: tuple[int, ...]
@@ -174,15 +215,6 @@ class NativeKernel:
         return CallClass(tuple(same), any(a.size >= 2**31 for a in (*inputs, *outputs)))
 
     # --- one call
-
-    def _plan(self, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
-        rows, columns = math.prod(extent[:-1]), extent[-1]
-        wanted = max(_BLOCK_WORK // self._typical, 1)
-        wanted = min(wanted, max(rows * columns // (64 * threads), 1))
-        segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
-        units = rows * segments
-        unit_block = max(wanted * segments // columns, 1)
-        return _Plan(segments, units, unit_block, -(-units // unit_block))
 
     def _scalars(
         self,
@@ -199,9 +231,9 @@ class NativeKernel:
             "unit_block": plan.unit_block,
             "blocks": plan.blocks,
         }
-        for port, array in zip(self.module.manifest.inputs, inputs, strict=True):
+        for port, array in zip(self.manifest.inputs, inputs, strict=True):
             scalars |= _sides(f"{port.name}.", array.shape[: port.shape.rank])
-        for declared, value in zip(self.module.manifest.params, params, strict=True):
+        for declared, value in zip(self.manifest.params, params, strict=True):
             for k, bits in enumerate(value.words):
                 scalars[f"{declared.name}.{k}"] = bits
         return scalars
@@ -209,16 +241,16 @@ class NativeKernel:
     def _search(
         self, call: CallClass, arrays: Sequence[Array], scalars: dict[str, int], block: int
     ) -> Fault:
-        program = self._program(call, replace(self.options, width=1), search=True)
-        args = _arguments(program.parameters, arrays, scalars)
+        program, native = self._program(call, Options(1), search=True)
+        args = _arguments(program, arrays, scalars)
         record = (ctypes.c_int32 * RECORD_WORDS)()
-        run_one(program.native.one, args, block, record)
+        run_one(native["one"], args, block, record, keep=(native, arrays))
         if record[0] == 0:
             raise InputChanged(
-                f"{self.module.manifest.id} failed, but no element of it does now: another thread "
+                f"{self.manifest.id} failed, but no element of it does now: another thread "
                 "changed an input during the run; give each run arrays of its own"
             )
-        site = program.ast.sites[record[0] - 1]
+        site = program.sites[record[0] - 1]
         words = record[2 : 2 + len(site.operand_types)]
         return Fault(
             element=record[1],
@@ -229,8 +261,13 @@ class NativeKernel:
                 bits_number(ty, w & 0xFFFFFFFF)
                 for ty, w in zip(site.operand_types, words, strict=True)
             ),
-            span=site.span,
+            span=self._span(site),
         )
+
+    def _span(self, site: FaultSite) -> Span | None:
+        """Where a site was written. Programs have no spans: kernels of one text share them."""
+        function = self.module.all_functions()[site.function]
+        return next(i.span for i in function.instructions() if i.id == site.instruction)
 
 
 def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
@@ -238,31 +275,26 @@ def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
     return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
 
 
-def _operations(module: Module) -> int:
-    """About how many operations all instructions take that run once each."""
-    total = 0
-    for function in module.all_functions():
-        for instruction in function.instructions():
-            match instruction.op:
-                case op.Binary(BinaryOp.REM) if instruction.ty.component == Type.FLOAT:
-                    total += _REMAINDER * instruction.ty.lanes
-                case _:
-                    total += instruction.ty.lanes
-    return total
+def _elements(program: Program, work: int, worst: int) -> int:
+    """The most elements that take less than ``work`` as a rule and than ``worst`` at worst."""
+    return min((work - 1) // program.typical, (worst - 1) // program.worst)
 
 
-def _compile(module: Module, call: CallClass, options: Options, search: bool) -> _Program:
-    ast = lower(module, call, search=search)
-    linear = compile_ast(ast.root, options)
-    native = compile_llvm(render_llvm(linear, host(), streaming=options.streaming))
-    return _Program(native, parameters(linear), ast)
+def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
+    rows, columns = math.prod(extent[:-1]), extent[-1]
+    wanted = max(_BLOCK_WORK // program.typical, 1)
+    wanted = min(wanted, max(rows * columns // (64 * threads), 1))
+    segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
+    units = rows * segments
+    unit_block = max(wanted * segments // columns, 1)
+    return _Plan(segments, units, unit_block, -(-units // unit_block))
 
 
 def _arguments(
-    order: Sequence[Uop], arrays: Sequence[Array], scalars: dict[str, int]
+    program: Program, arrays: Sequence[Array], scalars: dict[str, int]
 ) -> ctypes.Array[ctypes.c_uint64]:
     slots = [
-        arrays[u.arg.slot].ctypes.data if u.dtype.is_ptr else scalars[str(u.arg.name)]
-        for u in order
+        arrays[which].ctypes.data if isinstance(which, int) else scalars[which]
+        for which in program.arguments
     ]
     return (ctypes.c_uint64 * max(len(slots), 1))(*slots)

@@ -15,9 +15,9 @@ import numpy as np
 from ..errors import a_kind
 from ..kernel.module import Port
 from ..kernel.types import Type
-from .arrays import Array, host_dtype, host_shape
+from .arrays import Array, host_dtype, host_shape, is_masked
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import spell_axes, spell_extent, spell_port
+from .names import PortName, spell_axes, spell_extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ def _wants_tuple(ports: Sequence[Port]) -> str:
 
 
 def _checked(port: Port, out: object) -> Array:
-    what = f"out= for {port.name!r} ({spell_port(port)})"
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+    what = PortName("out= for", port)
+    if not isinstance(out, np.ndarray) or is_masked(out):
         raise ArgumentTypeError(f"{what} takes a NumPy array, not {a_kind(out)}")
     dtype = host_dtype(port.element)
     if out.dtype.newbyteorder("=") != dtype:

@@ -1,7 +1,7 @@
 """Parameter values: Python and NumPy numbers, vectors and sequences become Kernel IR values.
 
-An f32 parameter takes any real number and rounds it once; an i32 takes integers in range; a bool
-takes truth values only; a vector takes a sequence with one number per component.
+An f32 or f64 parameter takes any real number and rounds it once; an i32 takes integers in range; a
+bool takes truth values only; a vector takes a sequence with one number per component.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def _scalar(param: Param, ty: Type, given: object) -> Numeric:
         if isinstance(given, (int, np.integer)):
             return _int32(param, int(given))
     elif isinstance(given, (int, np.integer)):
-        return _float32(param, int(given))
+        return _float(param, ty, int(given))
     elif isinstance(given, (float, np.floating)):
-        return _float32(param, float(given))
+        return _float(param, ty, float(given))
     raise _wrong_type(param, given)
 
 
@@ -78,15 +78,28 @@ def _int32(param: Param, number: int) -> int:
     return number
 
 
-def _float32(param: Param, number: float | int) -> float:
-    """``number`` rounded once to f32. A finite number past the largest f32 is refused."""
-    rounded = bits_float(float_bits(_to_double(number)))
+_LARGEST = {Type.FLOAT: "3.4028235e+38", Type.DOUBLE: "1.7976931348623157e+308"}
+
+
+def _float(param: Param, ty: Type, number: float | int) -> float:
+    """``number`` rounded once to f32 or f64. A finite number past the largest is refused."""
+    if ty == Type.DOUBLE:
+        rounded = _nearest_double(number)
+    else:
+        rounded = bits_float(float_bits(_to_double(number)))
     if math.isinf(rounded) and not (isinstance(number, float) and math.isinf(number)):
         raise ArgumentValueError(
-            f"{_declared(param)}: {_show(number)} is beyond the "
-            "largest f32, 3.4028235e+38; pass float('inf') if infinity is meant"
+            f"{_declared(param)}: {_show(number)} is beyond the largest {spell_type(ty)}, "
+            f"{_LARGEST[ty]}; pass float('inf') if infinity is meant"
         )
     return rounded
+
+
+def _nearest_double(number: float | int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _to_double(number: float | int) -> float:

@@ -7,14 +7,15 @@ cache; its steps then start on lines, so that these are written whole.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from ..codegen.split import LINE
+from ..codegen.options import LINE
 from .arrays import Array
 
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _DEFAULT_CACHE = 32 * 2**20
 _CACHES_FULL = 1.5
 """A run of this many times the last level of cache finds little of its results there."""
@@ -23,20 +24,33 @@ _CACHES_FULL = 1.5
 @functools.cache
 def last_level_cache() -> int:
     """Bytes of this machine's last level of cache; 32 MiB where the system does not say."""
-    sizes = []
-    for file in _CACHES.glob("index*/size"):
-        text = file.read_text().strip()
-        unit = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
-        digits = text.rstrip("KM")
-        sizes.append(int(digits) * unit if digits.isdigit() else 0)
-    return max(sizes, default=0) or _DEFAULT_CACHE
+    sizes = [0]
+    with contextlib.suppress(OSError):
+        for index in os.listdir(_CACHES):
+            if index.startswith("index"):
+                with open(f"{_CACHES}/{index}/size") as file:
+                    text = file.read().strip()
+                digits = text.rstrip("KM")
+                unit = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
+                sizes.append(int(digits) * unit if digits.isdigit() else 0)
+    return max(sizes) or _DEFAULT_CACHE
+
+
+def streams_from() -> int:
+    """The bytes that a run reads and writes from which its results go past the caches."""
+    return int(_CACHES_FULL * last_level_cache())
+
+
+def fills_lines(element: int) -> bool:
+    """Whether elements of so many bytes end where cache lines end."""
+    return LINE % element == 0
 
 
 def streams(inputs: Sequence[Array], outputs: Sequence[Array], element: int) -> bool:
     """Whether a run is to stream its results; ``element``: bytes of one of the first output's."""
-    if LINE % element or outputs[0].ctypes.data % element:
+    if not fills_lines(element) or outputs[0].ctypes.data % element:
         return False
-    return sum(a.nbytes for a in (*inputs, *outputs)) >= _CACHES_FULL * last_level_cache()
+    return sum(a.nbytes for a in (*inputs, *outputs)) >= streams_from()
 
 
 def line_scalars(output: Array, element: int) -> dict[str, int]:

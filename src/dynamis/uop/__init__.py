@@ -4,6 +4,7 @@ What is said of one node is a property or method of `Uop` (`accessors.py`); cons
 relates nodes, are functions of this package.
 """
 
+from dynamis.collector import collector_paused
 from dynamis.uop.axis_type import (
     AXIS_TYPES,
     AxisType,
@@ -92,7 +93,6 @@ from dynamis.uop.build_tensor import (
     wait,
     wmma,
 )
-from dynamis.uop.collector import collector_paused
 from dynamis.uop.const import (
     INVALID,
     Const,

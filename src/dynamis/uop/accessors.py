@@ -116,6 +116,9 @@ class Accessors:
     @property
     def max_shape(self: Uop) -> tuple[int, ...]:
         """`shape` with each symbolic dimension replaced by its upper bound."""
+        found = self._shape
+        if found == ():  # known, and the usual one
+            return ()
         from dynamis.uop.shape import max_shape
 
         return max_shape(self)
@@ -208,8 +211,8 @@ class Accessors:
         A RANGE is in its own, first. Ops that close loops (END, REDUCE, ...) take theirs out.
         """
         found = self._ranges
-        if found is not None and self.op is not Ops.RANGE:
-            return found
+        if found is not None:
+            return (self, *found) if self.op is Ops.RANGE else found
         from dynamis.uop.range_set import ranges
 
         return ranges(self)

@@ -8,17 +8,21 @@ through exact integers.
 """
 
 import math
+from collections.abc import Callable
 
 from dynamis.dtype import (
     Number,
     Val,
     bits_of,
     dyadic,
+    float32,
+    float64,
     round_exact,
     round_float,
     value_of_bits,
     wrap,
 )
+from dynamis.elementary import DOUBLE, SINGLE, on_numbers
 from dynamis.uop.errors import UopError
 
 
@@ -71,6 +75,18 @@ def sqrt(dtype: Val, a: Number) -> Number:
     if a < 0 or a != a:
         return math.nan
     return fit(math.sqrt(a), dtype)
+
+
+def elementary(name: str) -> Callable[..., Number]:
+    """An elementary function on f32 and f64; UopError on other dtypes, which have none."""
+
+    def evaluate(dtype: Val, *operands: Number) -> Number:
+        table = SINGLE if dtype is float32 else DOUBLE if dtype is float64 else {}
+        if name not in table:
+            raise UopError(f"{name} is not defined on {dtype}")
+        return on_numbers(table[name])(*operands)
+
+    return evaluate
 
 
 def trunc(dtype: Val, a: Number) -> Number:

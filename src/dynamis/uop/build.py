@@ -438,10 +438,13 @@ def replace(
     Skips the checks of the constructors: the caller keeps the op's contract. None for `arg` or
     `node_tag` clears it. Raises UopError for a bare float, which no payload is.
     """
+    src = u.src if src is None else tuple(src)
+    if arg is KEEP and node_tag is KEEP and op is None and dtype is None:  # the usual call
+        return u if src == u.src else node(u.op, u.dtype, src, u.arg, u.node_tag)
     return node(
         u.op if op is None else op,
         u.dtype if dtype is None else dtype,
-        u.src if src is None else tuple(src),
+        src,
         u.arg if isinstance(arg, _Keep) else _exact(u.op if op is None else op, arg),
         u.node_tag if isinstance(node_tag, _Keep) else node_tag,
     )

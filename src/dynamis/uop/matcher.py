@@ -129,6 +129,7 @@ class _Writer:
 
     def __init__(self, rules: list[Rule]) -> None:
         self.rules = rules
+        self._names: dict[tuple[str, type, object], str] = {}
         self.constants: dict[str, Any] = {"dtype_in": dtype_in}
         self.constants.update(
             {f"OP_{name}": op for name, op in vars(Ops).items() if name[0] != "_"}
@@ -231,11 +232,11 @@ class _Writer:
         return tests
 
     def _constant(self, kind: str, value: object) -> str:
-        for name, known in self.constants.items():
-            if name.startswith(kind) and type(known) is type(value) and known == value:
-                return name
-        name = f"{kind}{len(self.constants)}"
-        self.constants[name] = value
+        key = kind, type(value), value
+        name = self._names.get(key)
+        if name is None:
+            name = self._names[key] = f"{kind}{len(self.constants)}"
+            self.constants[name] = value
         return name
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from typing import Any, Final
 
 from dynamis.dtype import Dtype, Number, Val, bool_
 from dynamis.uop.accessors import Accessors
 from dynamis.uop.const import Const, Invalid
 from dynamis.uop.errors import UopError
-from dynamis.uop.intern import intern
+from dynamis.uop.intern import KeyedRef, forget, intern, remove_dead
 from dynamis.uop.ops import Op, Ops
 
-_tags = itertools.count(1)
-_tagging = threading.Lock()
+_numbers = itertools.count(1)
+_numbering = threading.Lock()
+_numbered: Final[weakref.WeakKeyDictionary[Uop, int]] = weakref.WeakKeyDictionary()
 _new = object.__new__
 _GIVEN: Final = "constants, by the number given"
 
@@ -28,26 +30,25 @@ class Uop(Accessors):
     """One interned node. Never made by calling the class: use the constructors.
 
     `op`, `dtype`, `src`, `arg` and `node_tag` are its identity. The slots with an underscore
-    remember analyses, all of them functions of the node alone.
+    remember analyses, all of them functions of the node alone. Every slot costs each node memory
+    and time in the cyclic collector: what few nodes have is kept elsewhere.
     """
 
     __slots__ = (
-        "__weakref__", "_bounds", "_marks", "_ranges", "_shape", "_simplified", "_tag", "_walk",
-        "arg", "dtype", "node_tag", "op", "src",
+        "__weakref__", "_bounds", "_marks", "_ranges", "_shape", "_walk",
+        "arg", "dtype", "op", "src",
     )  # fmt: skip
 
     op: Op
     dtype: Dtype
     src: tuple[Uop, ...]
     arg: Any
-    node_tag: str | None
-    _tag: int
+    node_tag: str | None = None
     _walk: object
     _bounds: tuple[Any, Any] | None
     _shape: Any
     _ranges: tuple[Uop, ...] | None
     _marks: int
-    _simplified: Uop | None
 
     def __init__(self) -> None:
         raise UopError("nodes are made by the constructors of dynamis.uop")
@@ -58,11 +59,13 @@ class Uop(Accessors):
 
         Two nodes are one exactly when their tags are equal. Most nodes are never asked.
         """
-        if not self._tag:
-            with _tagging:
-                if not self._tag:
-                    self._tag = next(_tags)
-        return self._tag
+        number = _numbered.get(self)
+        if number is None:
+            with _numbering:
+                number = _numbered.get(self)
+                if number is None:
+                    number = _numbered[self] = next(_numbers)
+        return number
 
     def __repr__(self) -> str:
         arg = "" if self.arg is None else f", {self.arg!r}"
@@ -219,6 +222,12 @@ class Uop(Accessors):
         return self if self.dtype is dtype else node(Ops.BITCAST, dtype, (self,))
 
 
+class _Tagged(Uop):
+    """A node with a diagnostic tag: few have one, so the others spend no slot on it."""
+
+    __slots__ = ("node_tag",)
+
+
 def node(
     op: Op, dtype: Dtype, src: tuple[Uop, ...], arg: Any = None, node_tag: str | None = None
 ) -> Uop:
@@ -234,15 +243,28 @@ def node(
         found: Uop | None = ref()
         if found is not None:
             return found
-    n: Uop = _new(Uop)
+    n: Uop
+    if node_tag is None:
+        n = _new(Uop)
+    else:
+        n = _new(_Tagged)
+        n.node_tag = node_tag
     n.op = op
     n.dtype = dtype
     n.src = src
     n.arg = arg
-    n.node_tag = node_tag
-    n._bounds = n._shape = n._ranges = n._simplified = n._walk = None
-    n._marks = n._tag = 0
-    return intern(table, key, n)
+    n._bounds = n._shape = n._ranges = n._walk = None
+    n._marks = 0
+    # `intern`, written out: a call is a tenth of what a new node costs
+    ref = KeyedRef(n, forget)
+    ref.table = table
+    ref.key = key
+    while (filed := table.setdefault(key, ref)) is not ref:
+        live: Uop | None = filed()
+        if live is not None:
+            return live
+        remove_dead(table, key)
+    return n
 
 
 def const_node(dtype: Val, value: Number | Invalid) -> Uop:

@@ -18,7 +18,7 @@ class Op:
 
     `kinds` says which operand dtypes an ALU op takes: any of "i" integers, "f" floats, "b" bool.
     `evaluation` is its Python meaning, called with the dtype computed in and the operands; None
-    where the op has none here (not an ALU op, or one that `elementary/` defines).
+    where the op has none here (not an ALU op).
     """
 
     __slots__ = (
@@ -101,9 +101,9 @@ class Ops:
     # unary
     CAST = Op("convert", "ifb", calc.cast)
     BITCAST = Op("convert", "ifb", calc.bitcast)
-    EXP2 = Op("unary", "f")
-    LOG2 = Op("unary", "f")
-    SIN = Op("unary", "f")
+    EXP2 = Op("unary", "f", calc.elementary("exp2"))
+    LOG2 = Op("unary", "f", calc.elementary("log2"))
+    SIN = Op("unary", "f", calc.elementary("sin"))
     SQRT = Op("unary", "f", calc.sqrt)
     RECIPROCAL = Op("unary", "f", calc.reciprocal)
     NEG = Op("unary", "ifb", calc.neg)
@@ -125,7 +125,7 @@ class Ops:
     THREEFRY = Op("binary", "i")
     SUB = Op("binary", "ifb", calc.sub)
     FDIV = Op("binary", "f", calc.fdiv)
-    POW = Op("binary", "f")
+    POW = Op("binary", "f", calc.elementary("pow"))
     FLOORDIV = Op("binary", "i", calc.floordiv)
     FLOORMOD = Op("binary", "i", calc.floormod)
     # ternary

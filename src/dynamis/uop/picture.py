@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import Final
 
 from dynamis.uop.errors import UopError
@@ -61,7 +59,9 @@ def to_svg(root: Uop) -> str:
 
     Raises UopError where its `dot` program is not installed, or does not lay the graph out.
     """
-    program = shutil.which("dot")
+    import subprocess  # slow to import, and few draw pictures
+
+    program = _dot()
     if program is None:
         raise UopError("a picture needs Graphviz: its `dot` program is not installed")
     try:
@@ -83,9 +83,15 @@ def to_svg(root: Uop) -> str:
 
 def notebook_svg(root: Uop) -> str | None:
     """The picture for a notebook; None without Graphviz and for graphs too large to read."""
-    if shutil.which("dot") is None or len(toposort(root)) > NOTEBOOK_NODES:
+    if _dot() is None or len(toposort(root)) > NOTEBOOK_NODES:
         return None
     return to_svg(root)
+
+
+def _dot() -> str | None:
+    import shutil  # slow to import too
+
+    return shutil.which("dot")
 
 
 def _label(u: Uop) -> str:

@@ -13,7 +13,6 @@ from dynamis.uop.build import replace
 from dynamis.uop.errors import BottomUpGate, RewriteError
 from dynamis.uop.node import Uop, node
 from dynamis.uop.ops import Ops
-from dynamis.uop.traverse import toposort
 
 Rule = Callable[[Uop], Uop | None]
 Location = tuple[str, int, int, int]
@@ -276,24 +275,49 @@ def substitute(
     table = dict(mappings)
     if not table:
         return root
-    if walk:
-        return _replaced(table, root)
-    return graph_rewrite(table.get, root, name="substitute", bottom_up=True, walk=walk)
+    if walk or not _any_under(table, table.values()):
+        made = _replaced(table, root, walk)
+        if made is not None:
+            return made
+    return graph_rewrite(table.get, root, name="substitute", bottom_up=True)
 
 
-def _replaced(table: dict[Uop, Uop], root: Uop) -> Uop:
-    """`root` with keys replaced by values, nothing under either looked at."""
+def _replaced(table: dict[Uop, Uop], root: Uop, walk: bool) -> Uop | None:
+    """`root` with keys replaced by values, nothing under either looked at.
+
+    None when a node that had to be rebuilt becomes a key itself, unless `walk`.
+    """
+    if root in table:
+        return table[root]
     new = dict(table)
-    for n in toposort(root, gate=lambda n: n not in table, enter_calls=False):
-        if n not in new:
-            for s in n.src:
-                if new.get(s, s) is not s:
-                    src = tuple([new.get(s, s) for s in n.src])
-                    if n.op in _CALLS:
-                        src = (n.src[0], *src[1:])
-                    new[n] = node(n.op, n.dtype, src, n.arg, n.node_tag)
-                    break
+    for n in _undone(root, table, set(), False, "substitute"):
+        for s in n.src:
+            if s in new:
+                src = tuple([new.get(s, s) for s in n.src])
+                if n.op in _CALLS:
+                    src = (n.src[0], *src[1:])
+                made = node(n.op, n.dtype, src, n.arg, n.node_tag)
+                if made in table and not walk:
+                    return None
+                new[n] = made
+                break
     return new.get(root, root)
+
+
+def _any_under(keys: Mapping[Uop, Uop], roots: Iterable[Uop]) -> bool:
+    """Whether one of `keys` is one of `roots` or under one."""
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        n = stack.pop()
+        if n in keys:
+            return True
+        for s in n.src:
+            if s not in seen:
+                seen.add(s)
+                if s.src or s in keys:
+                    stack.append(s)
+    return False
 
 
 def first_match(rules: Iterable[Rule], u: Uop) -> Uop | None:

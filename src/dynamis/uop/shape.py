@@ -43,7 +43,11 @@ def shape(u: Uop) -> tuple[Uop, ...]:
 
 def max_shape(u: Uop) -> tuple[int, ...]:
     """`shape` with each symbolic dimension replaced by its upper bound."""
-    return tuple([d if isinstance(d, int) else d.vmax for d in dims(u)])
+    found = dims(u)
+    for d in found:
+        if d.__class__ is not int:
+            return tuple([d if isinstance(d, int) else d.vmax for d in found])
+    return found  # type: ignore[return-value]  # all are integers
 
 
 def dims(u: Uop) -> Dims:

@@ -6,6 +6,7 @@ the node that it is in normal form, and so skips what earlier calls have done.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Final
 
@@ -61,14 +62,18 @@ def simplify(u: Uop) -> Uop:
     return simplify_ref.value(u)
 
 
+# A normal form never contains a node that is not normal, so no entry keeps its own key alive.
+_normal_forms: Final[weakref.WeakKeyDictionary[Uop, Uop]] = weakref.WeakKeyDictionary()
+
+
 def _simplify(u: Uop) -> Uop:
     if u._marks & NORMAL:
         return u
-    done = u._simplified
+    done = _normal_forms.get(u)
     if done is None:
         done = normalise(u, step, NORMAL, chase)
         if done is not u:
-            u._simplified = done
+            _normal_forms[u] = done
     return done
 
 

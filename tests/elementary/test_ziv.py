@@ -1,7 +1,7 @@
-"""The elementary functions, against MPFR: the nearest word, on a stride over each format.
+"""The reference in integers (``ziv.py``) is right, and so are the functions it is held beside.
 
-What MPFR has no say in (that the functions never fail to answer, their signs and symmetries) is
-tested without it. The edge values of C23 Annex F are in ``cases/elementary.txt``."""
+It gives the word nearest to the value of MPFR on a stride over each format. What MPFR has no say in
+(that it never fails to answer, signs and symmetries) is tested without it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamis.kernel.elementary import DOUBLES, FLOATS, UNARY_NAMES, Elementary
-from dynamis.kernel.types import bits_double, bits_float, double_bits, float_bits
+from dynamis.elementary import DOUBLE, on_numbers
+from dynamis.elementary import SINGLE as WRITTEN
+from dynamis.kernel.tables import Intrinsic
+from dynamis.kernel.types import Type, bits_double, bits_float, bits_number, double_bits, float_bits
+from tests.elementary import ulps
+from tests.elementary.ziv import DOUBLES, FLOATS, NAMES, UNARY_NAMES, Elementary
+from tests.kernel.cases import load
 
 SINGLE = gmpy2.context(precision=24, emin=-148, emax=128, subnormalize=True)
 WIDE = gmpy2.context(precision=53, emin=-1073, emax=1024, subnormalize=True)
@@ -51,6 +56,14 @@ def test_a_stride_over_all_floats_gives_the_nearest_float(name: str) -> None:
 @pytest.mark.parametrize("name", UNARY_NAMES)
 def test_a_stride_over_all_doubles_gives_the_nearest_double(name: str) -> None:
     assert wrong(DOUBLES, WIDE, name, DOUBLE_STRIDE) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_functions_of_f32_give_the_words_of_the_reference(name: str) -> None:
+    function = on_numbers(WRITTEN[name])
+    cases = FLOAT_STRIDE if name in UNARY_NAMES else list(pairs(bits_float, 32, 3))
+    for args in cases[::3]:
+        assert float_bits(function(*args)) == float_bits(getattr(FLOATS, name)(*args)), args
 
 
 def pairs(of_bits: object, bits: int, seed: int) -> list[tuple[float, float]]:
@@ -104,3 +117,19 @@ def test_angles_past_any_table_are_reduced_exactly() -> None:
     assert FLOATS.sin(huge) == mpfr(SINGLE, "sin", huge)
     worst = 6381956970095103.0 * 2.0**797  # the double nearest to a multiple of pi/2
     assert DOUBLES.cos(worst) == mpfr(WIDE, "cos", worst)
+
+
+def test_the_written_words_of_doubles_are_below_one_ulp() -> None:
+    cases = [
+        case
+        for case in load()
+        if case.ty == Type.DOUBLE
+        and isinstance(case.operation, Intrinsic)
+        and case.operation.value in DOUBLE
+    ]
+    assert len(cases) > 2000
+    with ulps.wide():
+        for case in cases:
+            args = [float(x) for x in case.operands]
+            word = float(bits_number(Type.DOUBLE, int(case.expected)))
+            assert ulps.error(case.operation.value, word, *args) < 1.0, case

@@ -1,4 +1,5 @@
-"""The elementary functions, correctly rounded: the value of the format nearest to the true one.
+"""The elementary functions, correctly rounded, in integers: a reference that shares nothing with
+``dynamis.elementary``, nor with MPFR.
 
 In: Python floats that the format holds exactly. Out: the same. NaNs, infinities, zeros and domain
 errors are those of C23, Annex F; nothing is ever raised.
@@ -15,16 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from math import copysign, inf, isqrt, nan
 
-from . import real
-from .float_format import DOUBLE, FLOAT, FloatFormat
-from .real import ERROR, GUARD
+from dynamis.kernel.float_format import DOUBLE, FLOAT, FloatFormat
+from tests.elementary import real
+from tests.elementary.real import ERROR, GUARD
 
 _PRECISION = 128
 """The bits that are tried first."""
-_CACHED = 1 << 14
 
 Enclose = Callable[[int], tuple[int, int, int]]
 """For a precision: low, high and scale, with low * 2**-scale <= true value <= high * 2**-scale."""
@@ -34,19 +33,11 @@ def _around(value: int, error: int, scale: int) -> tuple[int, int, int]:
     return value - error, value + error, scale
 
 
-def _remembered(function: Callable[..., float]) -> Callable[..., float]:
-    """The function with its latest values kept; not at zeros, whose signs no key tells apart."""
-    kept = lru_cache(maxsize=_CACHED)(function)
-    return lambda *args: function(*args) if 0.0 in args else kept(*args)
-
-
 class Elementary:
     """The functions of one format."""
 
     def __init__(self, format: FloatFormat):
         self.format = format
-        for name in (*UNARY_NAMES, "atan2", "pow"):  # a kernel asks for the same values often
-            setattr(self, name, _remembered(getattr(self, name)))
 
     def _positive(self, enclose: Enclose) -> float:
         """The value nearest to a true value above zero."""
@@ -263,6 +254,7 @@ UNARY_NAMES = (
     "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
     "tanh",
 )  # fmt: skip
+NAMES = (*UNARY_NAMES, "atan2", "pow")
 
 
 def _mirrored(interval: tuple[int, int, int]) -> tuple[int, int, int]:

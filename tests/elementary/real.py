@@ -1,4 +1,4 @@
-"""Real functions in integers, with errors that are proven: what the elementary functions stand on.
+"""Real functions in integers, with errors that are proven: what ``ziv.py`` stands on.
 
 In: an exact rational and a precision p. Out: an integer v with |v - f(x) * 2**p| <= ERROR.
 

@@ -9,8 +9,8 @@ from random import Random
 import gmpy2
 import pytest
 
-from dynamis.kernel import real
-from dynamis.kernel.real import ERROR, GUARD
+from tests.elementary import real
+from tests.elementary.real import ERROR, GUARD
 
 PRECISIONS = (64, 128, 300)
 

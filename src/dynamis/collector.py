@@ -1,7 +1,7 @@
-"""Pausing Python's cyclic collector while a graph is built.
+"""Pausing Python's cyclic collector while a kernel is compiled or a graph is built.
 
-Nodes hold no cycles, so counting references frees them; the cyclic collector finds nothing in
-them, yet it looks at every new node again and again, and takes most of the time of building.
+Neither IR holds cycles, so counting references frees them; the cyclic collector finds nothing in
+them, yet it looks at every new object again and again, and at all of the host's objects with them.
 """
 
 from __future__ import annotations

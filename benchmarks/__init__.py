@@ -1,0 +1,1 @@
+"""Ours beside each installed peer, in one run: ``python -m benchmarks --help``."""

@@ -1,0 +1,31 @@
+"""What a native call needs to know of a kernel: its manifest, and its programs so far."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..kernel.module import Manifest
+from .code_image import Native
+
+
+class CallProgram(NamedTuple):
+    """A compiled program and the calls it is for.
+
+    ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
+    that the domain may have; ``arguments``: an array by number or a scalar by name;
+    ``longest``: elements up to which a run is not worth another thread; ``brief``: up to which it
+    keeps the GIL."""
+
+    code: Native
+    same_extent: tuple[bool, ...]
+    columns: tuple[int, int]
+    arguments: tuple[int | str, ...]
+    longest: int
+    brief: int
+
+
+class CallFacts(NamedTuple):
+    """What of a native kernel a call depends on."""
+
+    manifest: Manifest
+    programs: tuple[CallProgram, ...]

@@ -1,0 +1,128 @@
+"""The wrapper's part that runs: the domain, the program for it and that program's arguments.
+
+Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). A run is one block
+on the calling thread, of a size that ``NativeKernel`` would run there too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RUN: Final = """
+; Find the program for the call's class, gather its arguments and run it as one block.
+define internal i1 @run(ptr %k, ptr %api, ptr %frame) nounwind {
+entry:
+  %inputs = get Kernel.inputs %k
+  %values = at Frame.values %frame
+  %slots = at Frame.slots %frame
+  %record = at Frame.record %frame
+  %stop = at Frame.stop %frame
+  %elements = call i64 @elements(ptr %frame, i64 %inputs)
+  %first = mul i64 %inputs, $DIMENSIONS
+  %width.at = add i64 %first, $EXTENTS
+  %height.at = add i64 %width.at, 1
+  %depth.at = add i64 %width.at, 2
+  %width = item i64 %values, %width.at
+  %height = item i64 %values, %height.at
+  %depth = item i64 %values, %depth.at
+  %rows = mul i64 %height, %depth
+  %to = getelementptr i64, ptr %values, i64 $DOMAIN
+  put i64 %width, %to, 0
+  put i64 %height, %to, 1
+  put i64 %depth, %to, 2
+  put i64 1, %to, 3
+  put i64 %rows, %to, 4
+  put i64 %rows, %to, 5
+  put i64 1, %to, 6
+  %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width)
+  %unknown = icmp eq ptr %program, null
+  br i1 %unknown, label %no, label %known
+known:
+  %longest = get Program.longest %program
+  %brief = get Program.brief %program
+  %long = icmp ugt i64 %elements, %longest
+  br i1 %long, label %no, label %gather
+gather:
+  %entry.point = get Program.entry %program
+  %from = get Program.slots %program
+  %count = get Program.count %program
+  br label %next
+next:
+  %i = phi i64 [ 0, %gather ], [ %i.next, %one ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %one, label %ready
+one:
+  %source = item i64 %from, %i
+  %value = item i64 %values, %source
+  put i64 %value, %slots, %i
+  %i.next = add i64 %i, 1
+  br label %next
+ready:
+  store i32 0, ptr %record, align 32
+  set Frame.stop %frame, 0
+  %is.brief = icmp ule i64 %elements, %brief
+  br i1 %is.brief, label %hold, label %yield
+hold:
+  call void %entry.point(ptr %slots, i64 0, ptr %record, ptr %stop)
+  br label %end
+yield:
+  %thread = py PyEval_SaveThread()
+  call void %entry.point(ptr %slots, i64 0, ptr %record, ptr %stop)
+  py PyEval_RestoreThread(%thread)
+  br label %end
+end:
+  %flag = load i32, ptr %record, align 32
+  %fine = icmp eq i32 %flag, 0
+  ret i1 %fine
+no:
+  ret i1 false
+}
+
+; The program for the inputs whose extent is the domain's, and the domain's width; or null.
+define internal ptr @program_for(ptr %k, ptr %frame, i64 %width) nounwind {
+entry:
+  %inputs = get Kernel.inputs %k
+  %ports = get Kernel.ports %k
+  %programs = get Kernel.programs %k
+  %count = get Kernel.program_count %k
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %key = phi i64 [ 0, %entry ], [ %longer, %one ]
+  %more = icmp ult i64 %i, %inputs
+  br i1 %more, label %one, label %look
+one:
+  %port = getelementptr %Port, ptr %ports, i64 %i
+  %alike = get Port.alike %port
+  %is.alike = icmp ne i64 %alike, 0
+  %same = call i1 @same_extent(ptr %frame, i64 %inputs, i64 %i)
+  %both = and i1 %is.alike, %same
+  %bit = zext i1 %both to i64
+  %placed = shl i64 %bit, %i
+  %longer = or i64 %key, %placed
+  %i.next = add i64 %i, 1
+  br label %next
+look:
+  %p = phi i64 [ 0, %next ], [ %p.next, %other ]
+  %left = icmp ult i64 %p, %count
+  br i1 %left, label %compare, label %none
+compare:
+  %program = getelementptr %Program, ptr %programs, i64 %p
+  %its = get Program.key %program
+  %least = get Program.least %program
+  %most = get Program.most %program
+  %alike.key = icmp eq i64 %its, %key
+  %enough = icmp uge i64 %width, %least
+  %few = icmp ule i64 %width, %most
+  %found.1 = and i1 %alike.key, %enough
+  %found = and i1 %found.1, %few
+  br i1 %found, label %yes, label %other
+other:
+  %p.next = add i64 %p, 1
+  br label %look
+yes:
+  ret ptr %program
+none:
+  ret ptr null
+}
+"""

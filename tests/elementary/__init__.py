@@ -1,0 +1,1 @@
+"""Tests of the elementary functions, and the tools that made and prove them."""
