@@ -115,10 +115,10 @@ class Kernel:
     first input of the outputs' shape.
 
     Inputs come first, in the order of the signature, then parameters; each by position or by
-    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
-    type adds a last axis of its 2–4 components. dtypes are float32, float64, int32 and bool;
-    narrower floats into an f32 or f64 port and 8- and 16-bit integers into an i32 port are
-    widened, anything else is an error.
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width),
+    ``Volume[T]`` of shape (depth, height, width); a vector type adds a last axis of its 2–4
+    components. dtypes are float32, float64, int32 and bool; narrower floats into an f32 or f64
+    port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
 
     Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
     the arrays given there. ``threads`` defaults to one per available CPU and never changes a
