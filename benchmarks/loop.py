@@ -21,7 +21,7 @@ from .rows import BY_NAME
 ANALYSERS = (*(f"llvm-mca-{n}" for n in range(24, 13, -1)), "llvm-mca")
 _LABEL = re.compile(r"^(\.L\w+):")
 _JUMP = re.compile(r"^\tj(\w+)\s+(\.L\w+)")
-_VECTOR = re.compile(r"%[xyz]mm")
+_VECTOR = re.compile(r"%[yz]mm")  # a border goes column by column, in the lowest lane of xmm
 
 
 @dataclass

@@ -27,10 +27,16 @@ def report(measured: Sequence[Measured], peers: Sequence[Peer], settings: Settin
         _goals(measured),
         "### Every peer: median, and least…most, in ms\n",
         _grid(measured, present, _spread),
+        _ahead(measured),
         "### How the answers agree with ours\n",
         _grid(measured, [p for p in present if p.name != "ours"], _agreement),
         "### Compiling: seconds that the first call takes beyond a later one\n",
-        _grid(measured, [p for p in present if p.name not in ("hand", "numpy")], _compile),
+        _grid(
+            measured,
+            [p for p in present if p.name not in ("hand", "numpy")],
+            _compile,
+            extra=("Dynamis, kept on disk", _kept),
+        ),
         "### Peak memory of the process, MB, library and arrays included\n",
         _grid(measured, present, _memory, extra=("the arrays", _arrays)),
         _absences(measured, peers),
@@ -113,6 +119,14 @@ def _agreement(measured: Measured, result: Result) -> str:
 def _compile(measured: Measured, result: Result) -> str:
     best = result.best
     return f"{best.compile:.3f}" if best else "—"
+
+
+def _kept(measured: Measured) -> str:
+    ours = measured.results.get("ours")
+    best = ours.best if ours else None
+    if ours is None or best is None or ours.kept is None:
+        return "—"
+    return f"{max(ours.kept - best.median, 0.0):.3f}"
 
 
 def _memory(measured: Measured, result: Result) -> str:
@@ -222,6 +236,23 @@ def _how(measured: Sequence[Measured], settings: Settings) -> str:
         *(f"On this machine {limit}." for limit in limits),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _ahead(measured: Sequence[Measured]) -> str:
+    """The rows on which somebody else was faster, each with who and by how much."""
+    lines = []
+    for m in measured:
+        ours = m.best("ours")
+        faster = [
+            f"{result.peer.title} takes {result.best.median / ours.median:.2f} of our time"
+            for result in m.results.values()
+            if ours and result.best and result.best.median < ours.median
+        ]
+        if faster:
+            lines.append(f"- {m.row.title}: {'; '.join(faster)}")
+    if not lines:
+        lines = ["On no row of this run was anybody faster."]
+    return "### Where others are ahead\n\n" + "\n".join(lines) + "\n"
 
 
 def _absences(measured: Sequence[Measured], peers: Sequence[Peer]) -> str:

@@ -54,12 +54,24 @@ def test_a_report_has_every_table_and_says_who_is_absent():
     measured.results["jax"] = Result(PEERS["jax"], absent="not installed (no jax)")
     peers = [PEERS[name] for name in ("ours", "hand", "numpy", "jax")]
     text = report([measured], peers, Settings(2, 3, False))
+    assert "### Where others are ahead\n\nOn no row of this run was anybody faster." in text
     for part in ("best peer", "answers agree", "Compiling", "Peak memory", "Absent"):
         assert part in text
     assert "JAX: not installed (no jax)" in text
     assert "| NumPy 10.0 | 0.10 (0.10) |" in text
     assert "QUARTER" not in text
     assert "TOO BUSY" not in text
+
+
+def test_a_report_names_who_is_faster():
+    measured = found("median3", ours=2e-3, hand=1e-3, numpy=1e-2, halide=1.5e-3)
+    text = report([measured], list(PEERS.values()), Settings(2, 3, False))
+    assert (
+        "- 3×3 median, clamped: hand C++ takes 0.50 of our time; Halide takes 0.75 of our time"
+        in (text)
+    )
+    assert "| 0.50 (0.50) |" not in text
+    assert "2.00 (2.00)" in text
 
 
 def test_milliseconds_keep_three_digits():
@@ -90,6 +102,8 @@ def test_peers_are_measured_in_processes_that_take_turns(monkeypatch):
         assert min(best.times) > 0.0
     assert measured.results["nowhere"].absent.startswith("not installed")
     assert measured.bytes == 2 * 4 * 37**2
+    assert measured.results["ours"].kept > 0.0
+    assert measured.results["numpy"].kept is None
     assert [s for s in said if "round" in s] == ["median3: round 1", "median3: round 2"]
 
 

@@ -26,8 +26,8 @@ from .call_class import CallClass
 from .host import Words, scalar_param
 from .kernel import _Frame, _Lowering
 
-PROBE = "check."
-"""What the names of probes begin with; no port or parameter has a dot in its own."""
+PROBE, _PLACE = "check.", "place."
+"""What the names of probes and the tags of places begin with."""
 _MARKED = (Ops.LOAD, Ops.MUL, Ops.FDIV, Ops.SQRT, Ops.CDIV, Ops.CMOD)
 """What gets a tag: not the sums and clamps that addresses are made of, which have to stay one node
 wherever they are written, for passes compare them."""
@@ -37,10 +37,10 @@ _UNKNOWN = scalar_param("any", int32, word.INT_MIN, word.INT_MAX)
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An AST with sources: of a node with a tag ``spans[int(tag)]``, of a loop by its axis."""
+    """An AST with sources: of nodes by their tags, of loops by their axes."""
 
     root: Uop
-    spans: tuple[Span, ...]
+    spans: dict[str, Span]
     loops: dict[int, Span | None]
 
 
@@ -58,7 +58,7 @@ def with_places(module: Module, call: CallClass) -> Placed:
     """Lower an accounted module for calls of class ``call``, with sources."""
     lowering = _Placing(module, call, search=False)
     root = lowering.run().root
-    return Placed(root, tuple(lowering.spans), lowering.loops)
+    return Placed(root, lowering.spans, lowering.loops)
 
 
 def with_probes(module: Module, call: CallClass) -> tuple[Uop, tuple[Check, ...]]:
@@ -68,12 +68,18 @@ def with_probes(module: Module, call: CallClass) -> tuple[Uop, tuple[Check, ...]
     return root, tuple(lowering.checks)
 
 
-def without_tags(root: Uop) -> dict[Uop, Uop]:
-    """For each node under ``root``: the node that it is without anybody's tag."""
+def without_places(root: Uop) -> dict[Uop, Uop]:
+    """For each node under ``root``: the node that it is where no place is marked."""
     plain: dict[Uop, Uop] = {}
     for u in toposort(root):
-        plain[u] = replace(u, src=tuple(plain[s] for s in u.src), node_tag=None)
+        tag = None if is_place(u.node_tag) else u.node_tag
+        plain[u] = replace(u, src=tuple(plain[s] for s in u.src), node_tag=tag)
     return plain
+
+
+def is_place(tag: str | None) -> bool:
+    """Whether a node's tag says where it comes from; others have tags for reasons of their own."""
+    return tag is not None and tag.startswith(_PLACE)
 
 
 class _Axes(Iterator[int]):
@@ -92,7 +98,8 @@ class _Placing(_Lowering):
     def __init__(self, module: Module, call: CallClass, search: bool):
         super().__init__(module, call, search)
         self.axes = self.numbers = _Axes(self.axes)
-        self.spans: dict[Span, int] = {}
+        self.spans: dict[str, Span] = {}
+        self.tags: dict[Span, str] = {}
         self.loops: dict[int, Span | None] = {}
         self.known: set[Uop] = set()
 
@@ -104,7 +111,8 @@ class _Placing(_Lowering):
         words = super()._instruction(instruction, frame)
         if instruction.span is None:
             return words
-        tag = str(self.spans.setdefault(instruction.span, len(self.spans)))
+        tag = self.tags.setdefault(instruction.span, f"{_PLACE}{len(self.tags)}")
+        self.spans[tag] = instruction.span
         return tuple(self._tagged(w, tag) for w in words)
 
     def _tagged(self, root: Uop, tag: str) -> Uop:
@@ -128,7 +136,8 @@ def _is_value(u: Uop) -> bool:
 
 
 def _is_marked(u: Uop) -> bool:
-    return u.op in _MARKED and (u.op is not Ops.MUL or u.dtype.is_float)
+    marked = u.op in _MARKED and (u.op is not Ops.MUL or u.dtype.is_float)
+    return marked and u.node_tag is None
 
 
 class _Probing(_Lowering):
