@@ -79,6 +79,11 @@ def in_a_loop(a: Rows[f32], n: i32 = 5) -> Rows[f32]:
 
 
 @dy.kernel
+def between(a: Rows[f32]) -> Rows[f32]:
+    return a.linear(0.7 * f32(dy.element()))
+
+
+@dy.kernel
 def gathering(a: Rows[f32]) -> Rows[f32]:
     x = a.sample()
     return a.at(i32(x * 50.0)) if x > 0.9 else x
@@ -112,6 +117,7 @@ KERNELS = {
     nested: 2,
     again: 2,
     in_a_loop: 1,
+    between: 0,
     gathering: 1,
     used_twice: 0,
     mask_out: 1,
