@@ -1,6 +1,6 @@
 """What a call costs: a product of 1024 f32 elements, three arrays, one thread, in one run.
 
-    python benchmarks/calls.py [--rounds 25] [--elements 1024]
+    python benchmarks/calls.py [--rounds 101] [--elements 1024]
 
 Every form computes ``out = x * y``, or ``out = a * x + y`` where it takes a parameter; answers are
 compared first. Rounds are interleaved, so that a change of the machine's speed meets every form;
@@ -11,6 +11,7 @@ Markdown. Numba is optional.
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -21,7 +22,7 @@ import numpy as np
 import dynamis as dy
 from dynamis import Rows, f32
 
-ROUND_SECONDS = 0.01
+ROUND_SECONDS = 0.002
 """How long one form runs in one round."""
 
 
@@ -138,11 +139,12 @@ def _numba_forms(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> list[Form]:
 
 
 def measure(found: list[Form], rounds: int) -> list[Taken]:
-    """Microseconds a call of each form, in interleaved rounds."""
+    """Microseconds a call of each form, in rounds of all forms, each in an order of its own."""
     counts = {form.name: _count(form) for form in found}
     taken: dict[str, list[float]] = {form.name: [] for form in found}
+    rng = random.Random(1)
     for _ in range(rounds):
-        for form in found:
+        for form in rng.sample(found, len(found)):
             count = counts[form.name]
             started = time.perf_counter()
             form.run(count)
@@ -182,7 +184,7 @@ def markdown(taken: list[Taken]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--rounds", type=int, default=101)
     parser.add_argument("--elements", type=int, default=1024)
     arguments = parser.parse_args()
     print(markdown(measure(forms(arguments.elements), arguments.rounds)))

@@ -1,6 +1,6 @@
 """From the start of a process to a kernel's first result, stage by stage.
 
-    python -m benchmarks.first_result examples/blur.py [FILE[:KERNEL] …] [--rounds N] [--size N]
+    python -m benchmarks first_result [FILE[:KERNEL] …] [--rounds N] [--size N]
 
 Each kernel runs in processes of its own: ``cold`` ones begin with an empty disk cache, ``warm``
 ones find there what an earlier one has kept. A process imports NumPy and Dynamis, then the kernel's
@@ -27,6 +27,10 @@ STAGES = (
 )  # fmt: skip
 """Python itself; importing NumPy, then Dynamis, then the kernel's file; those of
 ``kernel.timings``; and the rest of the first call."""
+
+WORKLOADS = Path(__file__).with_name("workloads.py")
+ROWS = ("grayscale", "gaussian3", "convolve5", "mandelbrot", "raymarch", "nbody", "median3")
+"""Kernels of the performance table that are measured where none is named."""
 
 CHILD = """
 import time
@@ -115,7 +119,7 @@ def _first_result(path: Path, kernel: str, size: int, folder: Path, bytecode: Pa
 
 
 def load(path: str, name: str):
-    """The kernel ``name`` of a file, the last one without."""
+    """The kernel of a file whose function is ``name``, the last one without."""
     import importlib.util
 
     import dynamis
@@ -125,7 +129,7 @@ def load(path: str, name: str):
     sys.modules["measured"] = module
     spec.loader.exec_module(module)
     kernels = [v for v in vars(module).values() if isinstance(v, dynamis.Kernel)]
-    found = [k for k in kernels if not name or name in (k.__name__, str(k.id))]
+    found = [k for k in kernels if name in ("", k.__name__)]
     if not found:
         sys.exit(f"{path} has no kernel {name}")
     return found[-1]
@@ -166,7 +170,13 @@ def main() -> None:
         prog="python -m benchmarks.first_result",
         description="Milliseconds from the start of a process to a kernel's first result.",
     )
-    parser.add_argument("kernels", nargs="+", metavar="FILE[:KERNEL]")
+    parser.add_argument(
+        "kernels",
+        nargs="*",
+        metavar="FILE[:KERNEL]",
+        default=[f"{WORKLOADS}:{name}" for name in ROWS],
+        help="by default rows of the table of performance",
+    )
     parser.add_argument("--rounds", type=int, default=5, help="processes of each kind (5)")
     parser.add_argument("--size", type=int, default=256, help="elements an axis (256)")
     chosen = parser.parse_args()

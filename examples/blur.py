@@ -26,9 +26,9 @@ if __name__ == "__main__":
     parser.add_argument("--radius", type=int, default=2)
     arguments = parser.parse_args()
     if arguments.input is None:
-        from scene import scene
+        from raymarch import raymarch
 
-        picture = scene(shape=(480, 640))
+        picture = raymarch(shape=(480, 640))
     else:
         picture = dy.read_image(arguments.input)
     print(dy.write_image(arguments.output, blur(picture, radius=arguments.radius)))

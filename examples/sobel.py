@@ -36,9 +36,9 @@ if __name__ == "__main__":
     parser.add_argument("--strength", type=float, default=1.0)
     arguments = parser.parse_args()
     if arguments.input is None:
-        from scene import scene
+        from raymarch import raymarch
 
-        picture = scene(shape=(480, 640))
+        picture = raymarch(shape=(480, 640))
     else:
         picture = dy.read_image(arguments.input)
     print(dy.write_image(arguments.output, sobel(picture, strength=arguments.strength)))

@@ -22,6 +22,7 @@ from .frontend.surface import (
     HostValueError,
     OutsideKernelError,
     Rows,
+    Volume,
     acos,
     add_wrap,
     asin,
@@ -106,6 +107,7 @@ __all__ = [
     "ivec4",
     "Rows",
     "Grid",
+    "Volume",
     # where an element is
     "coord",
     "element",

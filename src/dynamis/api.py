@@ -115,10 +115,10 @@ class Kernel:
     first input of the outputs' shape.
 
     Inputs come first, in the order of the signature, then parameters; each by position or by
-    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width); a vector
-    type adds a last axis of its 2–4 components. dtypes are float32, float64, int32 and bool;
-    narrower floats into an f32 or f64 port and 8- and 16-bit integers into an i32 port are
-    widened, anything else is an error.
+    name. ``Rows[T]`` takes an array of shape (n,), ``Grid[T]`` of shape (height, width),
+    ``Volume[T]`` of shape (depth, height, width); a vector type adds a last axis of its 2–4
+    components. dtypes are float32, float64, int32 and bool; narrower floats into an f32 or f64
+    port and 8- and 16-bit integers into an i32 port are widened, anything else is an error.
 
     Returns one array, or a tuple (the annotation's NamedTuple) for several outputs; with ``out=``,
     the arrays given there. ``threads`` defaults to one per available CPU and never changes a
@@ -129,8 +129,8 @@ class Kernel:
     not fit it, and KernelFault where it fails: overflow, division by zero, a spent budget.
     """
 
-    # Objects are of a subclass that Python calls through ``_native_entry`` once that is set; until
-    # then, and for each call that is not plain, ``__call__`` is called.
+    # Kernels are of a subclass (``_kernel``) that Python calls through ``_native_entry`` once that
+    # is set; until then, and for each call that is not plain, ``__call__`` is called.
     _native_entry: int
     _native_record: int
 
@@ -283,6 +283,10 @@ class Kernel:
         return name
 
 
+_kernel: type[Kernel] = callable_type(Kernel)
+"""The class of every kernel."""
+
+
 @overload
 def kernel(function: Callable[..., Any], /) -> Kernel: ...
 @overload
@@ -311,15 +315,6 @@ def kernel(
         KernelId.parse(target)
     _check_budget(budget)
     return public(lambda function: _decorate(function, target, budget))
-
-
-@functools.cache
-def _callable_kernel() -> type[Kernel]:
-    return callable_type(Kernel)
-
-
-def _kernel(source: _Source, width: int | None = None) -> Kernel:
-    return _callable_kernel()(source, width)
 
 
 def _decorate(function: object, id: str | None, budget: int | None) -> Kernel:

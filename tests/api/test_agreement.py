@@ -82,9 +82,25 @@ def test_an_example_agrees_on_hostile_inputs(name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["mandelbrot", "scene"])
-def test_a_generated_example_agrees(name: str, width: int) -> None:
-    same(example(name), shape=(1 if width > 100 else 5, width))
+def test_a_generated_example_agrees(width: int) -> None:
+    same(example("mandelbrot"), shape=(1 if width > 100 else 5, width))
+
+
+@pytest.mark.parametrize("width", [1, 9, 31])
+def test_a_ray_marched_example_agrees(width: int) -> None:
+    same(example("raymarch"), shape=(2, width), samples=1)
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 31])
+def test_the_examples_of_a_volume_and_of_two_outputs_agree(width: int) -> None:
+    rng = np.random.default_rng(SEED + width)
+    same(example("noise3d"), shape=(2, 3, width), octaves=2)
+    u, v = (hostile((3, width), rng).astype(np.float32) for _ in range(2))
+    kernel = example("reaction_diffusion")
+    want = kernel(u, v, backend="reference")
+    for threads in (1, 2, 3):
+        got = kernel(u, v, threads=threads)
+        assert [a.tobytes() for a in got] == [a.tobytes() for a in want]
 
 
 @dy.kernel

@@ -17,12 +17,16 @@ from dynamis.cli import main
 
 KERNELS = """
 import dynamis as dy
-from dynamis import Grid, Rows, f32, i32, vec2, vec3, vec4, ivec3
+from dynamis import Grid, Rows, Volume, f32, i32, vec2, vec3, vec4, ivec3
 
 @dy.kernel("test.invert@1")
 def invert(image: Grid[vec4], amount: f32 = 1.0) -> Grid[vec4]:
     c = image.sample()
     return vec4(dy.mix(c.rgb, 1.0 - c.rgb, amount), c.a)
+
+@dy.kernel
+def cube() -> Volume[vec3]:
+    return dy.coord()
 
 @dy.kernel
 def gradient(offset: vec2 = vec2(0, 0), steps: i32 = 4, flat: bool = False) -> Grid[f32]:

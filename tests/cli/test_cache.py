@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+from dynamis.runtime import cache_key
 from dynamis.runtime.code_image import flat
 
 pytestmark = pytest.mark.skipif(not flat(), reason="programs are kept where code is flat images")
+
+
+@pytest.fixture(autouse=True)
+def sources_may_be_edited_meanwhile(monkeypatch):
+    monkeypatch.setattr(cache_key, "LOADED_AT", math.inf)
+
 
 RUN = ("run", "kernels.py", "-o", "out.npy", "--shape", "2,3")
 

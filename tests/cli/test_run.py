@@ -76,6 +76,34 @@ def test_several_inputs_and_outputs_go_to_files_in_order(run, write):
     assert pixels("q.png").tolist() == [[0, 255, 255], [255, 0, 0]]
 
 
+def test_volumes_are_made_and_read_as_npy_files(run, write, folder):
+    result = run("run", "kernels.py", "-k", "cube", "-o", "cube.npy", "--shape", "2,3,4")
+    assert result.code == 0
+    assert result.out.splitlines()[1].startswith("4×3×2 elements: compiled in ")
+    z, y, x = np.indices((2, 3, 4)).astype(np.float32)
+    assert np.array_equal(np.load("cube.npy"), np.stack([x, y, z], axis=-1))
+    write(
+        "lengths.py",
+        """
+        import dynamis as dy
+        from dynamis import Grid, Volume, vec3, f32
+        @dy.kernel
+        def lengths(cube: Volume[vec3]) -> Volume[f32]:
+            return dy.dot(cube.sample(), cube.linear(cube.size - 1.5))
+        """,
+    )
+    assert run("run", "lengths.py", "cube.npy", "-o", "out.npy", "--threads", 2).code == 0
+    assert np.array_equal(np.load("out.npy"), 2.5 * x + 1.5 * y + 0.5 * z)
+    result = run("run", "lengths.py", "photo.png", "-o", "out.npy")
+    assert result.code == 2
+    assert "input 'cube' (Volume[vec3]) takes a .npy file, not a picture" in result.said
+    np.save("flat.npy", np.zeros((3, 4), np.float32))
+    result = run("run", "lengths.py", "flat.npy", "-o", "out.npy")
+    assert result.code == 1
+    assert "takes an array of shape (depth, height, width, 3), not an array of" in result.said
+    assert run("check", "lengths.py").out.count("Volume<Vec3>") == 1
+
+
 def test_an_input_may_be_overwritten(run):
     before = pixels("photo.png")
     assert run("run", "kernels.py", "photo.png", "-o", "photo.png", "-k", "invert").code == 0
@@ -121,6 +149,12 @@ USAGE = [
     (["kernels.py", "-o", "o.png", "--shape", "2"], "makes a Grid: write height,width"),
     (["kernels.py", "-o", "o.png", "--shape", "2,-2"], "makes a Grid: write height,width"),
     (["kernels.py", "-o", "o.png", "--shape", "a,b"], "'a,b' is not height,width"),
+    (["kernels.py", "-k", "cube", "-o", "o.npy"], "cube has no Volume input to take its size from"),
+    (["kernels.py", "-k", "cube", "-o", "o.npy", "-t", "1"], "write --shape depth,height,width"),
+    (["kernels.py", "-k", "cube", "-o", "o.npy", "--shape", "2,2"], "write depth,height,width"),
+    (["kernels.py", "-k", "cube", "-o", "o.npy", "--shape", "2,2,-1"], "makes a Volume: write de"),
+    (["kernels.py", "-k", "cube", "-o", "o.npy", "--shape", "a"], "'a' is not depth,height,width"),
+    (["kernels.py", "-k", "cube", "-o", "o.png", "--shape", "1,2,3"], "makes no picture: write a"),
     (["kernels.py", "-o", "o.gif", "--shape", "2,2"], "the suffix '.gif' names no format"),
     (["kernels.py", "-o", "o", "--shape", "2,2"], "(.png .jpg"),
     (["kernels.py", "-o", "no/o.png", "--shape", "2,2"], "there is no folder no"),
@@ -284,7 +318,7 @@ def test_an_unknown_kernel_is_told_which_there_are(run):
     result = run("run", "kernels.py", "-k", "invret", "-o", "o.png")
     assert result.code == 1
     assert "kernels.py holds no kernel 'invret'; did you mean 'invert'?" in result.said
-    assert "it holds invert, gradient" in result.said
+    assert "it holds invert, cube, gradient" in result.said
 
 
 def test_an_edited_file_is_run_as_it_is_now(run, write):

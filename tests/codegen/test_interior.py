@@ -59,8 +59,9 @@ def reads(kernel: dy.Kernel) -> int:
     """How many reads of a kernel have an interior."""
     module = account(kernel.module)
     root = lower(module, CallClass((True,) * len(module.manifest.inputs))).root
-    (closing,) = [u for u in toposort(root) if u.op is Ops.END and u.src[-1].arg.axis == 1]
-    return len(clamped_reads(closing.src[0], domain_ranges(root)[-1]))
+    column = domain_ranges(root)[-1]
+    (closing,) = [u for u in toposort(root) if u.op is Ops.END and u.src[-1] is column]
+    return len(clamped_reads(closing.src[0], column))
 
 
 def same(kernel: dy.Kernel, *inputs: np.ndarray, **params: object) -> None:

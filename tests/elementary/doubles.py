@@ -1,8 +1,9 @@
 """Where the polynomials of ``dynamis.elementary.double`` come from: ``python -m
 tests.elementary.doubles`` prints them, each with its greatest error relative to its function.
 
-Each is the interpolation at Chebyshev points (``polynomials.py``), rounded coefficient by
-coefficient; its degree is the least for which the error does not matter beside 2**-53.
+Each is the interpolation at Chebyshev points, rounded coefficient by coefficient, which is within a
+small factor of the best polynomial (Muller, *Elementary Functions*, 3rd ed., chapter 3). Its degree
+is the least for which the error does not matter beside 2**-53.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 import gmpy2
 from gmpy2 import mpfr
 
-from tests.elementary.polynomials import PRECISION, chebyshev_points, interpolated, value
+from tests.elementary.polynomials import chebyshev_points, value
+
+PRECISION = 300
 
 _TINY = mpfr(2) ** -200
 
@@ -100,6 +103,25 @@ POLYNOMIALS = (
     Polynomial("hyperbolic", "COSH", _cosh, 0.0, 0.1225, 6),
     Polynomial("hyperbolic", "SINH", _sinh, 0.0, 0.1225, 5),
 )
+
+
+def interpolated(
+    function: Callable[[mpfr], mpfr], low: float, high: float, count: int
+) -> list[mpfr]:
+    """The ``count`` coefficients, ascending, in powers of x; solved at PRECISION bits."""
+    with gmpy2.context(precision=PRECISION):
+        points = chebyshev_points(low, high, count)
+        # Newton's divided differences, then expanded into powers
+        table = [function(x) for x in points]
+        for k in range(1, count):
+            for i in range(count - 1, k - 1, -1):
+                table[i] = (table[i] - table[i - 1]) / (points[i] - points[i - k])
+        result = [mpfr(0)] * count
+        for k in range(count - 1, -1, -1):
+            shifted = [mpfr(0), *result[:-1]]
+            result = [s - points[k] * r for s, r in zip(shifted, result, strict=True)]
+            result[0] += table[k]
+        return result
 
 
 def parts(x: mpfr, count: int) -> tuple[float, ...]:

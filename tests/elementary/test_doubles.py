@@ -17,8 +17,13 @@ from dynamis.elementary.double.exponential import LN2_PARTS
 from dynamis.kernel.arithmetic import TABLE
 from dynamis.kernel.tables import Intrinsic
 from dynamis.kernel.types import Type
-from tests.elementary.doubles import POLYNOMIALS, Polynomial, parts, two_over_pi_bits
-from tests.elementary.polynomials import PRECISION
+from tests.elementary.doubles import (
+    POLYNOMIALS,
+    PRECISION,
+    Polynomial,
+    parts,
+    two_over_pi_bits,
+)
 from tests.elementary.ulps import EDGES, SEED, TWO, applied, arguments, error, measure, wide
 
 NAMES = sorted(DOUBLE)

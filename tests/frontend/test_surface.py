@@ -10,7 +10,18 @@ import pytest
 
 from dynamis.errors import DynamisError
 from dynamis.frontend import HostValueError, OutsideKernelError, surface
-from dynamis.frontend.surface import Grid, Rows, f32, i32, ivec2, ivec3, vec2, vec3, vec4
+from dynamis.frontend.surface import (
+    Grid,
+    Rows,
+    Volume,
+    f32,
+    i32,
+    ivec2,
+    ivec3,
+    vec2,
+    vec3,
+    vec4,
+)
 
 
 def test_vectors_are_made_of_numbers_and_vectors() -> None:
@@ -88,7 +99,7 @@ def test_kernel_functions_say_that_they_are_for_kernels(name: str) -> None:
 
 
 def test_ports_are_annotations_only() -> None:
-    for port in (Rows, Grid):
+    for port in (Rows, Grid, Volume):
         with pytest.raises(OutsideKernelError):
             port[f32]()
     assert Grid[vec4] == Grid[vec4]

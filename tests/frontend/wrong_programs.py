@@ -385,10 +385,22 @@ CASES = [
         "image.sample",
     ),
     body(
-        "linear read",
-        "c = image.«linear»(dy.coord())\nreturn c.x",
-        "no method linear",
-        "not in this version",
+        "linear at a number",
+        "c = image.linear(«n»)\nreturn c.x",
+        "address in image is vec2",
+        "vec2(column, row)",
+    ),
+    body(
+        "linear at two numbers",
+        "c = image.linear(x, «n»)\nreturn c.x",
+        "linear takes one address",
+        "image.linear(vec2(x, n))",
+    ),
+    body(
+        "linear as a value",
+        "return image.«linear»",
+        "a port has no value linear",
+        "image.linear(p)",
     ),
     body(
         "two coordinates", "c = image.at(n, «n»)\nreturn c.x", "one address", "image.at(vec2(n, n))"
@@ -568,6 +580,66 @@ CASES = [
         "def kernel(a: Rows[f32], x: f32 = 1.0) -> Rows[f32]:\n    return a.at(«x»)\n",
         "address in a is i32",
         "i32(x)",
+    ),
+    Wrong(
+        "an int between elements",
+        "def kernel(a: Rows[f32], n: i32 = 1) -> Rows[f32]:\n    return a.linear(«n»)\n",
+        "address in a is f32",
+        "f32(n)",
+    ),
+    Wrong(
+        "between ints",
+        "def kernel(a: Volume[ivec2]) -> Volume[ivec2]:\n    return «a.linear(dy.coord())»\n",
+        "linear() reads between floats, and a holds ivec2",
+        "a.at(…), one element",
+    ),
+    Wrong(
+        "a number in a volume",
+        "def kernel(a: Volume[f32], x: f32 = 1.0) -> Volume[f32]:\n    return a.at(«x»)\n",
+        "address in a is vec3",
+        "vec3(x, y, z)",
+    ),
+    Wrong(
+        "two of three coordinates",
+        "def kernel(a: Volume[f32]) -> Grid[f32]:\n    return a.at(«dy.coord()»)\n",
+        "address in a is vec3",
+        "vec3(dy.coord(), z)",
+    ),
+    Wrong(
+        "four coordinates in a volume",
+        "def kernel(a: Volume[f32], p: vec4 = vec4(0)) -> Volume[f32]:\n    return a.at(«p»)\n",
+        "address in a is vec3",
+        "p.xyz",
+    ),
+    Wrong(
+        "three numbers in a volume",
+        "def kernel(a: Volume[f32], x: f32 = 1.0) -> Volume[f32]:\n    return a.at(x, «x», 2)\n",
+        "one address",
+        "a.at(vec3(x, x, 2))",
+    ),
+    Wrong(
+        "a subscript of a volume",
+        "def kernel(a: Volume[f32]) -> Volume[f32]:\n    return «a[0, 1, 2]»\n",
+        "do not have subscripts",
+        "a.at(vec3(x, y, z))",
+    ),
+    Wrong(
+        "a volume of nothing",
+        "def kernel(a: «Volume») -> Volume[f32]:\n    return 1.0\n",
+        "Volume of what?",
+        "Volume[f32]",
+    ),
+    Wrong(
+        "a volume that is a value",
+        "def kernel(a: Volume[f32]) -> Volume[f32]:\n    return «a» * 2.0\n",
+        "a value is needed here",
+        "a.sample(), or a.at(coord())",
+    ),
+    Wrong(
+        "outputs a volume and a grid",
+        "def kernel(x: f32 = 1.0) -> «tuple[Volume[f32], Grid[f32]]»:\n    return x, x\n",
+        "all outputs have one shape: Rows, Grid or Volume",
+        "a kernel for each shape",
     ),
     Wrong(
         "coord over rows",

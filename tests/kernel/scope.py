@@ -64,11 +64,11 @@ NATIVE = Scope(
         if ty.component != Type.LONG and not ty.is_matrix
     ),
     (ModeKind.MAP,),
-    (Shape.ROWS, Shape.GRID),
+    tuple(Shape),
     frozenset((
         op.Const, op.Param, op.Arg, op.Unary, op.Binary, op.Construct, op.Extract, op.Call,
         op.Intrinsic, op.If, op.Loop, op.Carried, op.Index, op.Coord, op.Domain, op.Element,
-        op.Sample, op.At, op.Count, op.Size,
+        op.Sample, op.At, op.AtLinear, op.Count, op.Size,
     )),
     (
         _I.FLOOR, _I.CEIL, _I.ROUND, _I.TRUNC, _I.FRACT, _I.SIGN, _I.ABS, _I.SQRT, _I.MIN, _I.MAX,

@@ -30,7 +30,6 @@ def test_every_sample_of_the_whole_ir_is_refused_by_name(made: Module) -> None:
     [
         ("prefix kernels", module("%0: Float = sample 0\nreturn %0", mode="prefix max")),
         ("group kernels", module(ZERO, mode="group 8")),
-        ("volumes", module(ZERO, outputs=("out: Volume<Float>",))),
         ("f16 encodings", module(ZERO, inputs=("xs: Rows<Float, f16>",))),
         ("ports of struct types", module(ZERO, inputs=("x: Rows<Struct0>",), structs=RECORD)),
         ("Long values", module(ZERO, inputs=("xs: Rows<Long>",))),

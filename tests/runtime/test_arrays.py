@@ -204,6 +204,8 @@ def test_a_dtype_that_could_lose_something_is_refused_with_what_to_write(dtype, 
         ((2, 3, 3), port(Type.VEC4), "(height, width, 4), not an array of shape (2, 3, 3)"),
         ((2, 3), ROWS, "(n,), not an array of shape (2, 3)"),
         ((6,), port(Type.VEC2, Shape.ROWS), "(n, 2), not an array of shape (6,)"),
+        ((2, 3), port(Type.FLOAT, Shape.VOLUME), "(depth, height, width), not an array of shape"),
+        ((2, 3, 3), port(Type.VEC3, Shape.VOLUME), "(depth, height, width, 3), not an array"),
     ],
 )
 def test_a_wrong_rank_or_lane_count_is_refused_by_name(shape, to, says):

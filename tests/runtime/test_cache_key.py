@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
 import shutil
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.skipif(not flat(), reason="programs are kept where code
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Iterator[Cache]:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
+    monkeypatch.setattr(cache_key, "LOADED_AT", math.inf)  # who edits sources meanwhile may
     cache_key._environment.cache_clear()
     yield Cache(str(tmp_path))
     cache_key._environment.cache_clear()

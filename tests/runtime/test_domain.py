@@ -11,6 +11,7 @@ from dynamis.runtime.errors import ArgumentTypeError, ArgumentValueError
 
 G = PortType(Type.FLOAT, Shape.GRID)
 R = PortType(Type.FLOAT, Shape.ROWS)
+V = PortType(Type.FLOAT, Shape.VOLUME)
 
 
 def manifest(output: PortType, *inputs: PortType) -> Manifest:
@@ -27,6 +28,7 @@ def manifest(output: PortType, *inputs: PortType) -> Manifest:
 def test_the_first_input_of_the_outputs_shape_gives_the_extent():
     extents = [(9,), (2, 3), (4, 5)]
     assert run_domain(manifest(G, R, G, G), extents, None, None) == (2, 3)
+    assert run_domain(manifest(V, R, G, V), [*extents[:2], (4, 5, 6)], None, None) == (4, 5, 6)
 
 
 def test_shape_and_out_come_before_the_inputs():
@@ -48,6 +50,9 @@ def test_rows_take_one_number_as_shape(shape):
     [
         (G, 5, "takes (height, width) for a Grid output, not 1 numbers"),
         (G, (1, 2, 3), "not 3 numbers"),
+        (V, (1, 2), "takes (depth, height, width) for a Volume output, not 2 numbers"),
+        (V, (2**24 + 1, 1, 1), "a Volume axis is at most 2**24"),
+        (V, (2**11, 2**10, 2**10), "at most 2**31 - 1"),
         (R, (1, 2), "takes n or (n,) for a Rows output, not 2 numbers"),
         (G, (-1, 2), "no negative number, not (-1, 2)"),
         (G, (1.5, 2), "in whole numbers, not a float"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dynamis as dy
-from dynamis import Grid, Rows, f32, i32, vec2, vec4
+from dynamis import Grid, Rows, f32, f64, i32, vec2, vec3, vec4
 from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import validate
 from dynamis.lower import CallClass
@@ -99,12 +99,39 @@ def red(image: Grid[vec4]) -> Grid[f32]:
     return image.sample().r
 
 
-def test_elements_of_four_words_are_whole_or_strided():
+@dy.kernel
+def turned(flow: Grid[vec3]) -> Grid[vec3]:
+    return flow.at(flow.sample().xy)
+
+
+@dy.kernel
+def wider(image: Rows[f32], wide: Rows[f64]) -> Rows[f64]:
+    return wide.sample() + f64(image.linear(f32(dy.element()) * 0.5))
+
+
+def test_elements_of_several_words_are_moved_by_whole_vectors():
     text = said(swap)
-    assert "  in every step: 1 × whole elements of four words, transposed" in section(text, "reads")
-    assert section(text, "writes")[0] == "out: 1 × whole elements of four words, transposed"
+    moved = "elements of four words: whole vectors, shuffled"
+    assert f"  in every step: 1 × {moved}" in section(text, "reads")
+    assert section(text, "writes")[0] == f"out: 1 × {moved}"
     assert section(text, "writes")[1].startswith("past the caches in runs that read and write ")
-    assert "  in every step: 1 × stride 4: one by one" in section(said(red), "reads")
+    moved = "elements of four words, of which 1 used: whole vectors, shuffled"
+    assert f"  in every step: 1 × {moved}" in section(said(red), "reads")
+
+
+def test_words_of_one_address_are_gathered_together():
+    reads = section(said(turned), "reads")
+    moved = "gather of three words together: one by one, each at an address of its own"
+    assert f"  in every step: 1 × {moved}" in reads
+    assert "  in every step: 1 × elements of three words, of which 2 used: whole vectors" in (
+        "\n".join(reads)
+    )
+
+
+def test_linear_reads_say_that_their_column_is_no_whole_number():
+    reads = "\n".join(section(said(wider), "reads"))
+    assert "2 × gather: one by one" in reads
+    assert reads.count("a gather because its column is not the element's own") == 1
 
 
 @dy.kernel
@@ -183,7 +210,9 @@ def test_a_dear_arm_is_named_with_its_lines():
     )
 
 
-@pytest.mark.parametrize("name", ["blur", "life", "mandelbrot", "scene", "sobel"])
+@pytest.mark.parametrize(
+    "name", ["blur", "life", "mandelbrot", "noise3d", "raymarch", "reaction_diffusion", "sobel"]
+)
 @pytest.mark.parametrize("width", [1, 8, 32])
 def test_every_read_and_loop_of_the_examples_has_its_line(name, width, monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)

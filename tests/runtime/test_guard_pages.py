@@ -26,4 +26,4 @@ def test_native_code_stays_inside_its_arrays() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "320 runs inside their arrays\n"
+    assert done.stdout == "640 runs inside their arrays\n"

@@ -6,6 +6,7 @@ the same arrays. Programs built by hand show what each check says.
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from dynamis.dtype import AddrSpace, Ptr, bits_of, float32, float64, int32, uint
 from dynamis.dtype import bool_ as bool_dtype
 from dynamis.kernel import Validated, account, validate
 from dynamis.kernel.types import Type, Value
-from dynamis.lower import CallClass, lower
+from dynamis.lower import SIDES, CallClass, lower
 from dynamis.runtime.interpret_program import ProgramError, interpret_program
 from dynamis.runtime.native import NativeKernel
 from dynamis.uop import (
@@ -89,12 +90,13 @@ def run_both(
     )
     width = width if extent[-1] >= width else 1
     program = compile_ast(lower(module, CallClass(same)).root, Options(width=width))
-    rows, columns = (1, *extent)[-2:]
-    scalars: dict[str, Any] = {"width": columns, "height": rows, "core_id": 0, "blocks": 1}
-    scalars |= {"segments": 1, "units": rows, "unit_block": rows}
+    rows = math.prod(extent[:-1])
+    scalars: dict[str, Any] = {"core_id": 0, "blocks": 1}
+    scalars |= {"segments": 1, "segment_columns": extent[-1], "units": rows, "unit_block": rows}
+    scalars |= dict(zip(SIDES[::-1], reversed(extent), strict=False))
     for port, a in zip(manifest.inputs, inputs, strict=True):
-        own = a.shape[: port.shape.rank]
-        scalars |= {f"{port.name}.width": own[-1], f"{port.name}.height": own[0]}
+        own = zip(SIDES[::-1], reversed(a.shape[: port.shape.rank]), strict=False)
+        scalars |= {f"{port.name}.{side}": n for side, n in own}
     for declared, value in zip(manifest.params, params, strict=True):
         dtype = DTYPES[declared.ty.component]
         for k, bits in enumerate(value.words):
@@ -274,6 +276,20 @@ def test_a_region_runs_where_any_lane_of_its_condition_holds() -> None:
         program = [*toposort(opened), write, endif(if_=opened)]
         interpret_program(linear(program), {0: out}, {})
         assert out == [expected]
+
+
+def test_what_a_skipped_region_would_have_made_is_zero_behind_it() -> None:
+    for first, expected in ((False, [7, 0]), (True, [12, 5])):
+        out = [7, 5]
+        places = [index(ptr=memory_of(0), idxs=[i(k)]) for k in range(2)]
+        cond = stack([const_bool(False), const_bool(first)])
+        opened = if_(cond=cond, idx_for_dedup=places[0])
+        here, made = load(src=places[0]), load(src=places[1])
+        whole = here + made
+        stores = [store(dst=places[0], value=whole), store(dst=places[1], value=made)]
+        program = [*toposort(opened)[:-1], *places, here, opened, made, endif(if_=opened), whole]
+        interpret_program(linear([*dict.fromkeys(program), *stores]), {0: out}, {})
+        assert out == expected
 
 
 def test_lanes_are_loaded_stored_and_gated_one_by_one() -> None:

@@ -21,6 +21,9 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2, vec4
 from dynamis.codegen import WIDTHS
+from dynamis.frontend.surface import TYPE_SPELLINGS
+from dynamis.lower import UnsupportedKernel, require_supported
+from dynamis.runtime.arrays import host_dtype, host_shape
 from dynamis.runtime.call_facts import CallFacts
 from dynamis.runtime.callable_type import callable_type
 from dynamis.runtime.native_call import native_call
@@ -585,12 +588,42 @@ def test_a_kernel_with_more_ports_than_the_frame_holds_keeps_to_the_python_path(
     assert not is_native(many)
 
 
+EXTENTS = {"Rows": (40,), "Grid": (5, 9), "Volume": (3, 4, 9)}
+DEFAULTS = {"f32": "1.5", "f64": "f64(1.5)", "i32": "2", "bool": "True"}
+GIVEN: dict[str, Any] = {"f32": -0.75, "f64": 1e300, "i32": -3, "bool": False}
+
+
+@pytest.mark.parametrize("shape", EXTENTS)
+def test_every_type_of_port_and_parameter_is_native(shape: str) -> None:
+    """Of all that the native backend runs at all: what it refuses has no native call either."""
+    taken = []
+    for element, spelling in TYPE_SPELLINGS.items():
+        param = f", p: {spelling} = {DEFAULTS[spelling]}" if spelling in DEFAULTS else ""
+        port = f"{shape}[{spelling}]"
+        result = f"x.sample(){' if x.sample() == p else p' if param else ''}"
+        text = f"def copy(x: {port}{param}) -> {port}:\n    return {result}\n"
+        copy = dy.kernel(made(text, f"copy_{shape}_{spelling}"))
+        try:
+            require_supported(copy.module)
+        except (dy.KernelError, UnsupportedKernel):
+            continue
+        port_of = copy.manifest.inputs[0]
+        x = np.ones(host_shape(port_of, EXTENTS[shape]), host_dtype(element))
+        watched = Watched(copy, call(x))
+        given = call(x, GIVEN[spelling], out=np.empty_like(x)) if param else call(x)
+        assert outcome(watched.call, given) == outcome(watched._plain, given), port
+        assert watched.handed == 0, port
+        taken.append(spelling)
+    assert {"f32", "i32", "bool", "vec2", "vec3", "vec4", "ivec4"} <= set(taken) or not taken
+    assert taken or shape == "Volume"
+
+
 def made(text: str, name: str) -> Any:
     """A function from source text that ``inspect`` can find."""
     import linecache
 
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"Rows": Rows, "f32": f32, "__name__": __name__}
+    scope: dict[str, Any] = {**vars(dy), "__name__": __name__}
     exec(compile(text, file, "exec"), scope)
-    return scope[name]
+    return scope[text[4 : text.index("(")]]

@@ -76,7 +76,8 @@ ShapeText = Annotated[
     typer.Option(
         "--shape",
         metavar="H,W",
-        help="The size of the output, where no input gives it: height,width (or n for rows).",
+        help="The size of the output, where no input gives it: height,width "
+        "(n for rows, depth,height,width for a volume).",
         show_default=False,
     ),
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..api import BACKENDS, Kernel
 from ..errors import DynamisError
-from ..kernel.module import Manifest, Module, Port, Shape
+from ..kernel.module import Manifest, Module, Port
 from ..kernel.work import worst_work
 from ..runtime import disk_cache
 from ..runtime.arrays import Array
@@ -19,7 +19,7 @@ from ..runtime.code_image import flat
 from ..runtime.disk_cache import LIMIT
 from ..runtime.dispatch import thread_count
 from ..runtime.errors import ArgumentError, did_you_mean
-from ..runtime.names import spell_port
+from ..runtime.names import AXES, spell_port
 from ..runtime.stages import STAGES
 from ..runtime.timing import Timings
 from .fields import check_target, read_input, write_output
@@ -191,7 +191,7 @@ def wanted_shape(manifest: Manifest, text: str | None) -> tuple[int, ...] | None
         return parse_shape(kind, text)
     if any(port.shape is kind for port in manifest.inputs):
         return None
-    wanted = "n" if kind is Shape.ROWS else "height,width"
+    wanted = ",".join(AXES[kind])
     raise UsageError(
         "--shape",
         f"{manifest.id.name} has no {kind.value} input to take its size from: "

@@ -8,7 +8,7 @@ from ..errors import DynamisError
 from ..kernel.module import Manifest, Param, Shape
 from ..kernel.types import Numeric, Type
 from ..runtime.errors import did_you_mean
-from ..runtime.names import spell_type
+from ..runtime.names import AXES, spell_type
 
 
 class UsageError(DynamisError):
@@ -68,8 +68,8 @@ def _scalar(param: Param, ty: Type, text: str) -> Numeric:
 
 
 def parse_shape(kind: Shape, text: str) -> tuple[int, ...]:
-    """``480,640`` (height, width) or ``1000`` as an extent. Raises UsageError."""
-    wanted = "one number" if kind is Shape.ROWS else "height,width"
+    """``480,640`` (height, width), ``1000`` or ``16,480,640`` as an extent. Raises UsageError."""
+    wanted = "one number" if kind is Shape.ROWS else ",".join(AXES[kind])
     try:
         extent = tuple(int(part) for part in text.split(","))
     except ValueError:

@@ -48,7 +48,7 @@ def clamped_reads(body: Uop, column: Uop) -> list[ClampedRead]:
     order = toposort(body)
     clamps = [(u, *parts) for u in order if (parts := _clamp(u)) is not None]
     sums = [(clamp, _terms(address, column), extent) for clamp, address, extent in clamps]
-    intervals = _intervals([*order, *(t for _, terms, _ in sums for t in terms or ())])
+    intervals = _intervals([*order, *(t for _, terms, _ in sums for t in terms or ())], column)
     found = []
     for clamp, terms, extent in sums:
         if terms is None or not all(t in intervals for t in terms):
@@ -126,7 +126,7 @@ def _whole(u: Uop) -> Uop | None:
     return None
 
 
-def _intervals(order: list[Uop]) -> dict[Uop, Interval]:
+def _intervals(order: list[Uop], column: Uop) -> dict[Uop, Interval]:
     """The least and the most of int32 nodes over the element's loops, as int64 of the row alone.
 
     Sums, multiples and hulls only: modulo 2**32 they agree with the wrapping ops they bound, and
@@ -137,7 +137,7 @@ def _intervals(order: list[Uop]) -> dict[Uop, Interval]:
     for u in order:
         if u.dtype is not int32:
             continue
-        if all(r.arg.kind is AxisType.GLOBAL and r.arg.axis == 0 for r in u.ranges):
+        if all(r.arg.kind is AxisType.GLOBAL and r is not column for r in u.ranges):
             wide = cast(src=u, dtype=int64)
             found[u] = wide, wide
             continue

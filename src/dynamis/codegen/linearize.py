@@ -105,7 +105,7 @@ class _Lists:
         waiting: dict[_Item, int] = {}
         followers: dict[_Item, list[_Item]] = {}
         for item in items:
-            used = {s for u in item.nodes for s in self.needs[u]}
+            used = (s for u in item.nodes for s in self.needs[u])
             needs = {owner[s] for s in used if s in owner and owner[s] is not item}
             waiting[item] = len(needs)
             for need in needs:

@@ -14,6 +14,7 @@ second depends on that: they get different levels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..uop import Ops, Uop
 from ..uop.elementary import SELECT
@@ -58,9 +59,17 @@ class _Arm:
         return self.condition is not None and self.cost >= DEAR
 
 
-def guard(condition: Uop, holds: bool) -> Uop:
-    """The node that says where an arm runs."""
-    return condition if holds else condition.logical_not()
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """The dear arms around a place, outermost first, and the node that says where each runs."""
+
+    arms: tuple[_Arm, ...] = ()
+    guards: tuple[Uop, ...] = ()
+
+
+def _guard(arm: _Arm) -> Uop:
+    assert arm.condition is not None
+    return arm.condition if arm.holds else arm.condition.logical_not()
 
 
 def regions(
@@ -84,7 +93,7 @@ def regions(
     for arm in arms:
         if arm.is_dear and not arm.holds:
             assert arm.condition is not None
-            negation = guard(arm.condition, arm.holds)
+            negation = _guard(arm)
             for u in (*negation.src, negation):  # the constant it compares with may be new too
                 if u not in loops:
                     added.setdefault(arm.condition, []).append(u)
@@ -97,21 +106,22 @@ def regions(
     return order, _levelled(order, homes, chains, everywhere)
 
 
-def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, list[_Arm]]:
-    """For each dear arm: the dear arms around and including it, outermost first."""
-    chains: dict[_Arm, list[_Arm]] = {everywhere: []}
+def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, _Chain]:
+    """For each dear arm: the dear arms around and including it."""
+    chains = {everywhere: _Chain()}
     for arm in arms:  # outer arms first
         if arm.is_dear:
             outer = arm.outer
             while outer is not None and outer not in chains:
                 outer = outer.outer
             assert outer is not None
-            chains[arm] = [*chains[outer], arm]
+            around = chains[outer]
+            chains[arm] = _Chain((*around.arms, arm), (*around.guards, _guard(arm)))
     return chains
 
 
 def _guards_first(
-    order: Sequence[Uop], homes: dict[Uop, _Arm], chains: dict[_Arm, list[_Arm]]
+    order: Sequence[Uop], homes: dict[Uop, _Arm], chains: dict[_Arm, _Chain]
 ) -> list[Uop]:
     """``order`` with each node after the guards of its arms. No guard depends on what it guards:
     that has no use but through WHEREs of the guard's own condition."""
@@ -124,8 +134,7 @@ def _guards_first(
             if u in done:
                 stack.pop()
                 continue
-            arms = chains[homes[u]] if u in homes else []
-            guards = [guard(arm.condition, arm.holds) for arm in arms if arm.condition is not None]
+            guards = chains[homes[u]].guards if u in homes else ()
             missing = [s for s in (*u.src, *guards) if s not in done]
             if missing:
                 stack += missing[::-1]
@@ -151,16 +160,19 @@ def _is_choice(u: Uop) -> bool:
 def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
     """The innermost arm that each movable node only matters in."""
     homes: dict[Uop, _Arm] = {}
+    movable = {u for u in order if _is_movable(u)}
     for u in reversed(order):
-        own = homes.get(u, everywhere) if _is_movable(u) else everywhere
+        own = homes.get(u, everywhere)
         for place, s in enumerate(u.src):
+            if s not in movable:
+                continue
             arm = own
-            if not _is_movable(s) or loops[s] is not loops[u]:
+            if loops[s] is not loops[u]:
                 arm = everywhere
-            elif _is_choice(u) and place > 0 and u.src.count(s) == 1:
+            elif place > 0 and _is_choice(u) and u.src.count(s) == 1:
                 arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
             homes[s] = _common(homes[s], arm) if s in homes else arm
-    return {u: home for u, home in homes.items() if _is_movable(u)}
+    return homes
 
 
 def _common(a: _Arm, b: _Arm) -> _Arm:
@@ -198,25 +210,26 @@ def _price(homes: dict[Uop, _Arm], everywhere: _Arm) -> list[_Arm]:
 def _levelled(
     order: Sequence[Uop],
     homes: dict[Uop, _Arm],
-    chains: dict[_Arm, list[_Arm]],
+    chains: dict[_Arm, _Chain],
     everywhere: _Arm,
 ) -> dict[Uop, Region]:
     for position, u in enumerate(order):
-        for arm in chains[homes.get(u, everywhere)]:
+        for arm in chains[homes.get(u, everywhere)].arms:
             arm.last = position
     found: dict[Uop, Region] = {}
     reached: dict[Uop, dict[_Arm, int]] = {}  # the highest level of each arm that a node needs
     for position, u in enumerate(order):
         inside = chains[homes.get(u, everywhere)]
-        guards = [guard(arm.condition, arm.holds) for arm in inside if arm.condition is not None]
         needs: dict[_Arm, int] = {}
-        for s in (*u.src, *guards):
-            for arm, level in reached[s].items():
-                if arm.last >= position:
-                    again = arm in inside and arm not in chains[homes.get(s, everywhere)]
-                    needs[arm] = max(needs.get(arm, 0), level + again)
+        for s in (*u.src, *inside.guards):
+            if levels := reached[s]:
+                around = chains[homes.get(s, everywhere)]
+                for arm, level in levels.items():
+                    if arm.last >= position:
+                        again = arm in inside.arms and arm not in around.arms
+                        needs[arm] = max(needs.get(arm, 0), level + again)
         region = None
-        for arm, holds in zip(inside, guards, strict=True):
+        for arm, holds in zip(inside.arms, inside.guards, strict=True):
             key = region, needs.setdefault(arm, 0)
             if key not in arm.levels:
                 arm.levels[key] = Region(holds, region)

@@ -1,10 +1,11 @@
 """Range splitting: a kernel's domain ranges → block, unit, step and lane.
 
-The domain is rows × columns (rows alone have one row). A row is cut into ``segments`` of nearly
-equal length; a *unit* is one segment of one row, and a block is ``unit_block`` consecutive units,
-so blocks hold consecutive elements. The block number is the THREAD axis. A unit's columns go in
-steps of ``width`` lanes; its last step is shifted back to end with the unit, so no lane is masked:
-the overlap computes the same words twice. Hence every segment must hold at least ``width`` columns.
+The domain is planes × rows × columns, or rows × columns, or one row. A row is cut into ``segments``
+of ``segment_columns``, the last of which takes what is left; a *unit* is one segment of one row,
+rows counted through all planes, and a block is ``unit_block`` consecutive units, so blocks hold
+consecutive elements. The block number is the THREAD axis. A unit's columns go in steps of ``width``
+lanes; its last step is shifted back to end with the unit, so no lane is masked: the overlap
+computes the same words twice. Hence every segment must hold at least ``width`` columns.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def runtime_scalar(name: str, low: int, high: int) -> Uop:
 
 
 def domain_ranges(root: Uop) -> list[Uop]:
-    """The GLOBAL ranges of a kernel AST: [column] or [row, column]."""
+    """The GLOBAL ranges of a kernel AST: [column], [row, column] or [plane, row, column]."""
     found = [u for u in toposort(root) if u.op is Ops.RANGE and u.arg.kind is AxisType.GLOBAL]
     return sorted(found, key=lambda u: u.arg.axis)
 
@@ -79,15 +80,15 @@ def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop
     in steps of lanes. ``streaming``: steps start on the output's cache lines, but for the first.
     """
     domain = domain_ranges(root)
-    if not 1 <= len(domain) <= 2:
-        raise UopError(f"a kernel AST has one or two domain ranges, not {len(domain)}")
+    if not 1 <= len(domain) <= 3:
+        raise UopError(f"a kernel AST has one to three domain ranges, not {len(domain)}")
     ends = [u for u in toposort(root) if u.op is Ops.END and set(u.src[1:]) == set(domain)]
     if len(ends) != 1:
         raise UopError("a kernel AST closes its domain ranges in one END")
     (closing,) = ends
     body, column = closing.src[0], domain[-1]
     cut = _Cut.of(column, width)
-    rows = [(domain[0], cast(src=cut.row, dtype=int32))] if len(domain) == 2 else []
+    rows = _row(cut.row, domain[:-1])
     reads = clamped_reads(body, column) if width > 1 else []
     lane = _range(width, 4, AxisType.UPCAST, int32) if width > 1 else None
     lanes = [] if lane is None else [lane]
@@ -124,9 +125,23 @@ def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop
     return substitute([(closing, done)], root), lane
 
 
+def _row(number: Uop, axes: list[Uop]) -> list[tuple[Uop, Uop]]:
+    """What the ranges around the columns are in the row of a number; rows go plane by plane."""
+    if len(axes) < 2:
+        return [(axis, cast(src=number, dtype=int32)) for axis in axes]
+    plane, row = axes
+    rows = cast(src=row.src[0], dtype=int64)
+    along = _quotient(number, rows)
+    return [
+        (plane, cast(src=along, dtype=int32)),
+        (row, cast(src=number - along * rows, dtype=int32)),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """One unit of the domain: its ranges, its row, and its columns ``begin`` and ``length``."""
+    """One unit of the domain: its ranges, its row's number, and its columns ``begin`` and
+    ``length``."""
 
     block: Uop
     unit: Uop
@@ -149,18 +164,11 @@ class _Cut:
         unit = _range(count, 1, AxisType.LOOP, int64, block)
         row = _quotient(before + unit, segments)
         segment = before + unit - row * segments
-        lanes = const_of_dtype(int64, width)
-
-        def edge(segment: Uop) -> Uop:
-            """Where a segment begins: at a whole number of steps."""
-            return _quotient(_quotient(segment * columns, segments), lanes) * lanes
-
-        after = segment + 1
-        rest = columns - _quotient(columns, lanes) * lanes
-        rest = rest * cast(src=after.eq(segments), dtype=int64)  # of the last segment alone
-        begin = cast(src=edge(segment), dtype=int32)
-        stop = cast(src=edge(after) + rest, dtype=int32)
-        return _Cut(block, unit, row, columns, begin, stop - begin, width)
+        each = runtime_scalar("segment_columns", 1, 2**31)
+        is_last = cast(src=(segment + 1).eq(segments), dtype=int64)
+        length = each + (columns - segments * each) * is_last  # the last one takes what is left
+        begin, length = (cast(src=u, dtype=int32) for u in (segment * each, length))
+        return _Cut(block, unit, row, columns, begin, length, width)
 
     @property
     def steps(self) -> Uop:

@@ -335,6 +335,6 @@ def _becomes(operand: Operand, ty: Type) -> bool:
 def _use(operand: Operand) -> str:
     if isinstance(operand, PortOperand):
         name = operand.port.name
-        address = "coord()" if operand.port.shape.rank == 2 else "element()"
+        address = "coord()" if operand.port.shape.rank > 1 else "element()"
         return f"{name}.sample(), or {name}.at({address})"
     return "unpack it first: a, b = …"

@@ -23,6 +23,7 @@ from .operators import Operators
 from .source import Node, attribute_of, unparse
 from .surface import swizzle
 from .values import (
+    ADDRESSES,
     FloatLiteral,
     IntLiteral,
     NotAConstant,
@@ -239,7 +240,7 @@ class Expressions(Operators):
             found = literal_of(obj)
         except NotAConstant as error:
             what = unparse(node)
-            hint = "pass arrays as inputs: a parameter annotated Rows[…] or Grid[…]"
+            hint = "pass arrays as inputs: a parameter annotated Rows[…], Grid[…] or Volume[…]"
             if callable(obj):
                 hint = f"call it: {what}(…)"
             self.fail(
@@ -271,15 +272,18 @@ class Expressions(Operators):
         if node.attr == "size":
             return self.add(node, index_type(port.shape), (), lambda ids: Size(index))
         name = port.name
-        close = suggestion(node.attr, ["count", "size", "sample", "at"])
-        hint = {"shape": f"{name}.size", "sample": f"{name}.sample()", "at": f"{name}.at(p)"}.get(
-            node.attr, f"{name}.{close}" if close else ""
-        )
+        close = suggestion(node.attr, ["count", "size", "sample", "at", "linear"])
+        hint = {
+            "shape": f"{name}.size",
+            "sample": f"{name}.sample()",
+            "at": f"{name}.at(p)",
+            "linear": f"{name}.linear(p)",
+        }.get(node.attr, f"{name}.{close}" if close else "")
         self.fail(
             self.source.attribute_span(node),
             f"a port has no value {node.attr}",
             found=f"{name}.{node.attr}",
-            expected="count, size, sample() or at(p)",
+            expected="count, size, sample(), at(p) or linear(p)",
             hint=hint,
         )
 
@@ -320,9 +324,8 @@ class Expressions(Operators):
         operand = self.expression(node.value)
         hint = ""
         if isinstance(operand, PortOperand):
-            hint = f"{text}.at({unparse(node.slice)})"
-            if operand.port.shape.rank == 2:
-                hint = f"{text}.at(vec2(column, row))"
+            address = ADDRESSES.get(index_type(operand.port.shape), unparse(node.slice))
+            hint = f"{text}.at({address})"
         elif isinstance(operand, Typed) and operand.ty.is_vector:
             last = "xyzw"[operand.ty.lanes - 1]
             hint = f"{text}.x … {text}.{last}, chosen by if / elif on the index"

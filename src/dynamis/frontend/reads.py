@@ -1,14 +1,15 @@
 """What a kernel reads besides its values: conversions to a type, ports, the domain and coordinate.
 
-``port.sample()`` and the context functions are known to the entry alone; ``port.at(p)`` anywhere.
+``port.sample()`` and the context functions are known to the entry alone; ``port.at(p)`` and
+``port.linear(p)`` anywhere.
 """
 
 from __future__ import annotations
 
 import ast
 
-from ..kernel.module import Shape, index_type
-from ..kernel.op import At, Coord, Domain, Element, Sample
+from ..kernel.module import Port, Shape, index_type, linear_index_type
+from ..kernel.op import At, AtLinear, Coord, Domain, Element, Sample
 from ..kernel.tables import BinaryOp
 from ..kernel.tables import Intrinsic as IntrinsicName
 from ..kernel.types import Type, vector_of
@@ -17,7 +18,7 @@ from .diagnostics import suggestion
 from .draft import Ref
 from .maths import Maths
 from .source import unparse
-from .values import FLOATS, IntLiteral, Operand, PortOperand, Typed, describe, spell
+from .values import ADDRESSES, FLOATS, IntLiteral, Operand, PortOperand, Typed, describe, spell
 
 CONTEXT = ("coord", "element", "domain")
 _CONVERSIONS = {
@@ -135,51 +136,54 @@ class Reads(Maths):
                 )
             return self.add(node, port.element, (), lambda ids: Sample(index))
         if name == "at":
-            ref = self._address(node, operand)
+            ref = self._address(node, port, name, index_type(port.shape))
             return self.add(node, port.element, (ref,), lambda ids: At(index, ids[0]))
+        if name == "linear":
+            if port.element.component != Type.FLOAT:
+                self.fail(
+                    node,
+                    f"linear() reads between floats, and {port.name} holds {spell(port.element)}",
+                    found=unparse(node),
+                    expected=f"a port of f32, vec2, vec3 or vec4: {port.shape.value}[f32]",
+                    hint=f"{port.name}.at(…), one element",
+                )
+            ref = self._address(node, port, name, linear_index_type(port.shape))
+            return self.add(node, port.element, (ref,), lambda ids: AtLinear(index, ids[0]))
         if name in ("count", "size"):
             self.fail(node, f"{name} is a value, not a method", hint=f"{port.name}.{name}")
-        known = {"linear": "interpolated reads are not in this version; at(p) reads one element"}
-        close = suggestion(name, ["sample", "at", "count", "size"])
+        close = suggestion(name, ["sample", "at", "linear", "count", "size"])
         self.fail(
             self.source.attribute_span(node.func),
             f"a port has no method {name}",
             found=unparse(node.func),
-            expected="sample(), at(p), count or size",
-            hint=known.get(name, f"{port.name}.{close}" if close else ""),
+            expected="sample(), at(p), linear(p), count or size",
+            hint=f"{port.name}.{close}" if close else "",
         )
 
-    def _address(self, node: ast.Call, operand: PortOperand) -> Ref:
-        port = operand.port
-        two = port.shape is Shape.GRID
-        if two and len(node.args) == 2:
-            x, y = (unparse(a) for a in node.args)
+    def _address(self, node: ast.Call, port: Port, method: str, wanted: Type) -> Ref:
+        """The one argument of ``port.at(p)`` or ``port.linear(p)``, of the type ``wanted``."""
+        if wanted.is_vector and len(node.args) > 1:
+            parts = ", ".join(unparse(a) for a in node.args)
             self.fail(
                 node.args[1],
-                "at takes one address",
+                f"{method} takes one address",
                 found=unparse(node),
-                expected="vec2(column, row)",
-                hint=f"{port.name}.at(vec2({x}, {y}))",
+                expected=ADDRESSES[wanted],
+                hint=f"{port.name}.{method}({spell(wanted)}({parts}))",
             )
-        (argument,) = self.bind(node, "at", ("p",))
-        value = self.typed(argument, self.expression(argument))
-        if two and value.ty == Type.IVEC2:
+        (argument,) = self.bind(node, method, ("p",))
+        operand = self.expression(argument)
+        value = self.typed(argument, operand, Type.INT if wanted.is_vector else wanted)
+        if wanted.is_vector and value.ty == vector_of(Type.INT, wanted.lanes):
             refs = [self.convert(argument, p, Type.FLOAT).ref for p in self.parts(argument, value)]
-            return self.construct(argument, Type.VEC2, refs).ref
-        wanted = index_type(port.shape)
+            return self.construct(argument, wanted, refs).ref
         if value.ty != wanted:
-            text = unparse(argument)
-            hint = f"i32({text})" if not two and value.ty in FLOATS else ""
-            if two and value.ty.is_scalar:
-                hint = "vec2(column, row)"
-            elif two or value.ty.is_vector:
-                hint = f"{text}.xy" if two else f"{text}.x"
             self.fail(
                 argument,
                 f"an address in {port.name} is {spell(wanted)}",
                 found=spell(value.ty),
-                expected=spell(wanted),
-                hint=hint,
+                expected=ADDRESSES.get(wanted, spell(wanted)),
+                hint=_as_address(unparse(argument), value.ty, wanted),
             )
         return value.ref
 
@@ -195,11 +199,11 @@ class Reads(Maths):
         if shape is Shape.ROWS:
             self.fail(
                 node,
-                "coord() is for kernels over a Grid",
+                "coord() is for kernels over a Grid or a Volume",
                 found="coord() in a kernel whose outputs are Rows",
                 hint="element(), the index in the row",
             )
-        return self.add(node, Type.VEC2, (), lambda ids: Coord())
+        return self.add(node, index_type(shape), (), lambda ids: Coord())
 
     def entry_only(self, node: ast.expr, what: str) -> None:
         """Refuses ``what`` in a helper function."""
@@ -210,3 +214,16 @@ class Reads(Maths):
                 found=what,
                 hint=f"pass it as an argument: {self.source.name}(…, {what})",
             )
+
+
+def _as_address(text: str, ty: Type, wanted: Type) -> str:
+    """What to write for ``text`` of a wrong type where an address is wanted; nothing if unknown."""
+    if not wanted.is_vector:
+        if ty.is_vector:
+            return f"{text}.x"
+        return f"{spell(wanted)}({text})" if ty != Type.BOOL else ""
+    if ty.is_scalar:
+        return ADDRESSES[wanted]
+    if ty.lanes < wanted.lanes:
+        return f"{spell(wanted)}({text}, z)"
+    return f"{text}.{'xyzw'[: wanted.lanes]}"

@@ -19,13 +19,14 @@ from ..kernel.types import Type
 from .diagnostics import suggestion
 from .source import Node, SourceFunction, attribute_of, unparse
 from .surface import NAMES as SURFACE
-from .surface import TYPE_SPELLINGS, VALUE_TYPES, Grid, Rows
+from .surface import TYPE_SPELLINGS, VALUE_TYPES, Grid, Rows, Volume
 from .values import NotAConstant, constant_of, spell_port
 
 RESERVED = ("out", "shape", "threads", "backend", "max_work", "progress")
 """Keyword arguments of every kernel call: no port or parameter can have their names."""
 
-_SHAPES: dict[object, Shape] = {Rows: Shape.ROWS, Grid: Shape.GRID}
+_SHAPES: dict[object, Shape] = {Rows: Shape.ROWS, Grid: Shape.GRID, Volume: Shape.VOLUME}
+_PORT_WORDS = "Rows[T], Grid[T], Volume[T]"
 _VALUE_WORDS = "f32, f64, i32, bool, vec2, vec3, vec4, ivec2, ivec3 or ivec4"
 
 
@@ -96,7 +97,7 @@ def _evaluate(
         at,
         f"{unparse(node)} is not an annotation kernels know",
         found=unparse(node),
-        expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
+        expected=f"{_PORT_WORDS}, {_VALUE_WORDS}",
         hint="f32 for a number, Grid[f32] for an array of them",
     )
 
@@ -115,10 +116,11 @@ def port_type(source: SourceFunction, obj: object, at: Node) -> PortType | None:
         base, arguments = obj.base, obj.arguments
     else:
         base, arguments = typing.get_origin(obj), typing.get_args(obj)
-    if obj is Rows or obj is Grid:
-        name = _SHAPES[obj].value
+    bare, shape = _shape(obj), _shape(base)
+    if bare is not None:
+        name = bare.value
         source.fail(at, f"{name} of what?", found=name, expected=f"{name}[T]", hint=f"{name}[f32]")
-    if base is not Rows and base is not Grid:
+    if shape is None:
         return None
     elements = [value_type(a) for a in arguments]
     for k, a in enumerate(arguments):
@@ -128,12 +130,17 @@ def port_type(source: SourceFunction, obj: object, at: Node) -> PortType | None:
     if len(elements) != 1 or elements[0] is None:
         source.fail(
             at,
-            f"{_SHAPES[base].value} holds values of one type",
+            f"{shape.value} holds values of one type",
             found=", ".join(getattr(a, "__name__", str(a)) for a in arguments),
             expected=_VALUE_WORDS,
-            hint=f"{_SHAPES[base].value}[f32]",
+            hint=f"{shape.value}[f32]",
         )
-    return PortType(elements[0], _SHAPES[base])
+    return PortType(elements[0], shape)
+
+
+def _shape(obj: object) -> Shape | None:
+    """The shape that a port class stands for; None for anything else."""
+    return next((shape for port, shape in _SHAPES.items() if obj is port), None)
 
 
 def parameters(source: SourceFunction) -> list[ast.arg]:
@@ -195,7 +202,7 @@ def kernel_signature(source: SourceFunction) -> KernelSignature:
                 argument,
                 f"the parameter {name} has no annotation",
                 found=name,
-                expected=f"a port (Rows[T], Grid[T]) or a value type: {_VALUE_WORDS}",
+                expected=f"a port ({_PORT_WORDS}) or a value type: {_VALUE_WORDS}",
                 hint=f"{name}: Grid[f32]" if name not in defaults else f"{name}: f32 = …",
             )
         obj = annotation(source, argument.annotation)
@@ -239,7 +246,7 @@ def _param(
             node,
             f"{unparse(node)} is neither a port nor a value type",
             found=unparse(node),
-            expected=f"Rows[T], Grid[T], {_VALUE_WORDS}",
+            expected=f"{_PORT_WORDS}, {_VALUE_WORDS}",
             hint=suggestion(unparse(node), SURFACE)
             or f"{name}: Grid[f32] for an array, {name}: f32 = 0.0 for a number",
         )
@@ -249,7 +256,7 @@ def _param(
             argument,
             f"the parameter {name} has no default",
             found=f"{name}: {unparse(node)}",
-            expected="a default, which a call may override (or a port: Rows[T], Grid[T])",
+            expected=f"a default, which a call may override (or a port: {_PORT_WORDS})",
             hint=f"{name}: {unparse(node)} = {zero(ty)}",
         )
     try:
@@ -279,7 +286,7 @@ def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
             source.name_span(),
             f"{source.name} does not say what it returns",
             found=f"def {source.name}(…):",
-            expected="a return annotation: Rows[T], Grid[T], a tuple or a NamedTuple of them",
+            expected=f"a return annotation: {_PORT_WORDS}, a tuple or a NamedTuple of them",
             hint=f"def {source.name}(…) -> Grid[f32]:",
         )
     obj = annotation(source, node)
@@ -299,7 +306,7 @@ def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
                 node,
                 f"the output {name} is not a port",
                 found=unparse(node),
-                expected="Rows[T] or Grid[T]",
+                expected="Rows[T], Grid[T] or Volume[T]",
                 hint=f"Grid[{TYPE_SPELLINGS[ty]}]" if ty is not None else "",
             )
         outputs.append(Port(name, port))
@@ -310,7 +317,7 @@ def _outputs(source: SourceFunction) -> tuple[list[Port], bool]:
     if len({p.shape for p in outputs}) > 1:
         source.fail(
             node,
-            "all outputs have one shape: Rows or Grid",
+            "all outputs have one shape: Rows, Grid or Volume",
             found=", ".join(spell_port(p.ty) for p in outputs),
             hint="a kernel for each shape",
         )

@@ -18,7 +18,8 @@ from ..kernel.types import PLAIN_TYPES, Type, bits_float, float_bits
 
 # fmt: off
 NAMES = [
-    "f32", "f64", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "Rows", "Grid", "coord",
+    "f32", "f64", "i32", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4",
+    "Rows", "Grid", "Volume", "coord",
     "element", "domain", "floor", "ceil", "round", "trunc", "fract", "sign", "abs", "sqrt",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
     "log", "log2", "pow", "min", "max", "clamp", "mix", "step", "smoothstep", "fma", "dot",
@@ -245,7 +246,8 @@ class _PortAnnotation(Generic[T]):
     count: int
     """Number of elements, i32."""
     size: Any
-    """Extent: i32 over rows, vec2(width, height) over a grid."""
+    """Extent: i32 over rows, vec2(width, height) over a grid, vec3(width, height, depth) over a
+    volume."""
 
     def __init__(self) -> None:
         raise _outside(type(self).__name__)
@@ -255,8 +257,14 @@ class _PortAnnotation(Generic[T]):
         raise _outside("sample()")
 
     def at(self, address: Any) -> T:
-        """The element at ``address`` (i32 over rows, vec2 over a grid), floored and clamped."""
+        """The element at ``address`` (i32 over rows, vec2 over a grid, vec3 over a volume), floored
+        and clamped."""
         raise _outside("at()")
+
+    def linear(self, address: Any) -> T:
+        """The value at ``address`` (f32 over rows, vec2, vec3), between elements: interpolated
+        linearly along each axis, clamped at the edges. Ports of floats only."""
+        raise _outside("linear()")
 
 
 class Rows(_PortAnnotation[T]):
@@ -265,6 +273,11 @@ class Rows(_PortAnnotation[T]):
 
 class Grid(_PortAnnotation[T]):
     """A port of elements in a grid: a NumPy array of shape ``(h, w)`` or ``(h, w, lanes)``."""
+
+
+class Volume(_PortAnnotation[T]):
+    """A port of elements in a volume: a NumPy array of shape ``(d, h, w)`` or ``(d, h, w, lanes)``;
+    addresses are vec3(x, y, z), x along the last of these axes."""
 
 
 class KernelFunction:
@@ -289,9 +302,11 @@ def _intrinsic(name: str) -> KernelFunction:
     return KernelFunction(name, signature.arguments, signature.meaning)
 
 
-coord = KernelFunction("coord", (), "The element's coordinate over a grid, vec2(column, row).")
+coord = KernelFunction(
+    "coord", (), "The element's coordinate: vec2(column, row) over a grid, vec3 over a volume."
+)
 element = KernelFunction("element", (), "The element's linear index, i32.")
-domain = KernelFunction("domain", (), "The domain's extent: i32, or vec2(width, height).")
+domain = KernelFunction("domain", (), "The domain's extent: i32, vec2(width, height) or vec3.")
 
 floor = _intrinsic("floor")
 ceil = _intrinsic("ceil")

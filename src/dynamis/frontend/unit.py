@@ -208,7 +208,8 @@ class Unit:
                         a.annotation,
                         f"{unparse(a.annotation)} is neither a value type nor a port",
                         found=unparse(a.annotation),
-                        expected="f32, f64, i32, bool, a vector type, Rows[T] or Grid[T]",
+                        expected="f32, f64, i32, bool, a vector type, "
+                        "Rows[T], Grid[T] or Volume[T]",
                         hint="no annotation: a helper takes what it is given",
                     )
                 types[name] = found

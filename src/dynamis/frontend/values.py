@@ -20,6 +20,8 @@ from .draft import Ref
 from .surface import TYPE_SPELLINGS, Vector
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+ADDRESSES = {Type.VEC2: "vec2(column, row)", Type.VEC3: "vec3(x, y, z)"}
+"""How an address of several components is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from ..lazy import lazily
-from .call_class import CallClass
+from .call_class import SIDES, CallClass
 from .supported import UnsupportedKernel, require_supported, unsupported
 
 if TYPE_CHECKING:
     from .kernel import KernelAst, lower
 
 __all__ = [
+    "SIDES",
     "CallClass",
     "KernelAst",
     "UnsupportedKernel",

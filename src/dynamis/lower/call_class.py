@@ -1,8 +1,12 @@
-"""What a compiled program assumes about the arrays of a call, beside their dtypes."""
+"""What a compiled program assumes about the arrays of a call beside their dtypes, and what it is
+told of them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+SIDES = ("depth", "height", "width")
+"""The runtime scalars of an extent; a shape of fewer axes has the last ones."""
 
 
 class CallClass(NamedTuple):

@@ -1,10 +1,14 @@
 """Host arrays as a kernel AST sees them: the domain, its ranges, and where each word lies.
 
 Memory slots are the inputs in order, the outputs in order, then the fault record. Extents are
-runtime scalars; those of an input that has the domain's extent are the domain's own.
+runtime scalars; those of an input that has the domain's extent are the domain's own. Extents and
+places are in NumPy order, (depth, height, width); coordinates and addresses are (x, y, z).
 """
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
 
 from ..dtype import AddrSpace, Ptr, Val, bool_, float32, float64, int32, int64, uint8
 from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
@@ -24,8 +28,8 @@ from ..uop import (
 )
 from ..uop.abi import RECORD
 from . import arithmetic as word
-from .arithmetic import i32
-from .call_class import CallClass
+from .arithmetic import f32, i32
+from .call_class import SIDES, CallClass
 
 STORAGE = {Type.FLOAT: float32, Type.DOUBLE: float64, Type.INT: int32, Type.BOOL: uint8}
 """How a word lies in a host array: a Bool is one byte, true when non-zero."""
@@ -52,19 +56,14 @@ class Host:
     def __init__(self, manifest: Manifest, call: CallClass):
         self.manifest, self.call = manifest, call
         self.index_dtype = int64 if call.wide else int32
-        grid = manifest.outputs[0].shape is Shape.GRID
-        limit = MAX_GRID_AXIS if grid else MAX_ELEMENTS
-        self.width = scalar_param("width", int32, 1, limit)
-        self.height = scalar_param("height", int32, 1, limit) if grid else None
-        self.row = None
-        if self.height is not None:
-            self.row = range_(size=self.height, axis=0, kind=AxisType.GLOBAL, dtype=int32)
-        rows = [] if self.row is None else [self.row]
-        self.column = range_(
-            size=self.width, axis=1, kind=AxisType.GLOBAL, dtype=int32, parents=rows
-        )
-        self.ranges = [*rows, self.column]
-        self.element = self._linear(self.row, self.column, self.width)
+        self.extent = _extent(manifest.outputs[0].shape)
+        self.ranges: list[Uop] = []
+        for axis, size in enumerate(self.extent, 3 - len(self.extent)):
+            opened = range_(
+                size=size, axis=axis, kind=AxisType.GLOBAL, dtype=int32, parents=self.ranges[-1:]
+            )
+            self.ranges.append(opened)
+        self.element = self._linear(self.ranges, self.extent)
 
     def record(self, k: int) -> Uop:
         """The place of word ``k`` of the fault record."""
@@ -72,41 +71,59 @@ class Host:
         return index(ptr=_memory(slot, int32, RECORD), idxs=[i32(k)])
 
     def coordinate(self) -> Words:
-        """(column, row) of the element as f32."""
-        assert self.row is not None
-        return tuple(cast(src=u, dtype=float32) for u in (self.column, self.row))
+        """(column, row) or (x, y, z) of the element as f32."""
+        return tuple(cast(src=u, dtype=float32) for u in reversed(self.ranges))
 
     def domain(self) -> Words:
         """The domain's extent in its index type."""
-        return _extent_words(self.width, self.height)
+        return _extent_words(self.extent)
 
     def size(self, k: int) -> Words:
         """The extent of an input in its index type."""
-        return _extent_words(*self._extent(k))
+        return _extent_words(self._extent(k))
 
     def count(self, k: int) -> Uop:
         """The number of elements of an input."""
-        width, height = self._extent(k)
-        return width if height is None else word.mul(width, height)
+        return functools.reduce(word.mul, self._extent(k))
 
     def sample(self, k: int) -> Words:
         """The words of an input's element at the domain's own coordinate, clamped."""
-        width, height = self._extent(k)
-        row, column = self.row, self.column
+        extent, place = self._extent(k), self.ranges
         if not self.call.same_extent[k]:
-            column = _below(column, width)
-            row = None if row is None or height is None else _below(row, height)
-        return self._read(k, row, column, width)
+            place = [_below(u, size) for u, size in zip(place, extent, strict=True)]
+        return self._read(k, place, extent)
 
     def at(self, k: int, address: Words) -> Words:
         """The words of an input's element at an address of its index type, clamped.
 
         A float address is floored and clamped; toward zero is as good as floor below zero, where
         both clamp to 0, and the saturating conversion sends NaN to 0."""
-        width, height = self._extent(k)
-        column = _clamped(cast(src=address[0], dtype=int32), width)
-        row = None if height is None else _clamped(cast(src=address[1], dtype=int32), height)
-        return self._read(k, row, column, width)
+        extent = self._extent(k)
+        place = [
+            _clamped(cast(src=x, dtype=int32), size)
+            for x, size in zip(reversed(address), extent, strict=True)
+        ]
+        return self._read(k, place, extent)
+
+    def linear(self, k: int, address: Words) -> Words:
+        """The words of an input at an address between its elements, clamped at the edges.
+
+        Axis by axis, x first: ``a`` where the fraction f is 0, else a*(1 - f) + b*f."""
+        extent = self._extent(k)
+        axes = [_around(x, size) for x, size in zip(reversed(address), extent, strict=True)]
+
+        def along(place: tuple[Uop, ...]) -> Words:
+            if len(place) == len(axes):
+                return self._read(k, place, extent)
+            low, high, fraction = axes[len(place)]
+            whole = word.eq(fraction, f32(0.0))
+            rest = word.sub(f32(1.0), fraction)
+            return tuple(
+                word.where(whole, a, word.add(word.mul(a, rest), word.mul(b, fraction)))
+                for a, b in zip(along((*place, low)), along((*place, high)), strict=True)
+            )
+
+        return along(())
 
     def output(self, k: int, words: Words) -> list[Uop]:
         """The stores of the element's words to output ``k``, NaNs canonical."""
@@ -117,24 +134,18 @@ class Host:
             stores.append(store(dst=self._place(slot, element, self.element, n), value=stored))
         return stores
 
-    def _extent(self, k: int) -> tuple[Uop, Uop | None]:
+    def _extent(self, k: int) -> list[Uop]:
         port = self.manifest.inputs[k]
-        if self.call.same_extent[k]:
-            return self.width, self.height
-        if port.shape is Shape.ROWS:
-            return scalar_param(f"{port.name}.width", int32, 1, MAX_ELEMENTS), None
-        width, height = (
-            scalar_param(f"{port.name}.{side}", int32, 1, MAX_GRID_AXIS)
-            for side in ("width", "height")
-        )
-        return width, height
+        return self.extent if self.call.same_extent[k] else _extent(port.shape, f"{port.name}.")
 
-    def _linear(self, row: Uop | None, column: Uop, width: Uop) -> Uop:
-        column = cast(src=column, dtype=self.index_dtype)
-        if row is None:
-            return column
-        row, width = (cast(src=u, dtype=self.index_dtype) for u in (row, width))
-        return word.add(word.mul(row, width), column)
+    def _linear(self, place: Sequence[Uop], extent: Sequence[Uop]) -> Uop:
+        """The number of the element at a place: each axis times the elements that it steps over."""
+        *outer, at = (cast(src=u, dtype=self.index_dtype) for u in place)
+        stride = const_of_dtype(self.index_dtype, 1)
+        for u, size in zip(reversed(outer), reversed(extent), strict=False):
+            stride = word.mul(stride, cast(src=size, dtype=self.index_dtype))
+            at = word.add(word.mul(u, stride), at)
+        return at
 
     def _place(self, slot: int, element: Type, at: Uop, k: int) -> Uop:
         if element.lanes > 1:
@@ -143,19 +154,25 @@ class Host:
             at = word.add(word.mul(at, lanes), offset)
         return index(ptr=_memory(slot, STORAGE[element.component]), idxs=[at])
 
-    def _read(self, k: int, row: Uop | None, column: Uop, width: Uop) -> Words:
+    def _read(self, k: int, place: Sequence[Uop], extent: Sequence[Uop]) -> Words:
         element = self.manifest.inputs[k].element
-        at = self._linear(row, column, width)
+        at = self._linear(place, extent)
         values = [load(src=self._place(k, element, at, n)) for n in range(element.lanes)]
         if element == Type.BOOL:
             return tuple(word.ne(v, const_of_dtype(uint8, 0)) for v in values)
         return tuple(values)
 
 
-def _extent_words(width: Uop, height: Uop | None) -> Words:
-    if height is None:
-        return (width,)
-    return tuple(cast(src=u, dtype=float32) for u in (width, height))
+def _extent(shape: Shape, prefix: str = "") -> list[Uop]:
+    """The runtime scalars of an extent, in NumPy order."""
+    limit = MAX_ELEMENTS if shape is Shape.ROWS else MAX_GRID_AXIS
+    return [scalar_param(prefix + side, int32, 1, limit) for side in SIDES[-shape.rank :]]
+
+
+def _extent_words(extent: Sequence[Uop]) -> Words:
+    if len(extent) == 1:
+        return tuple(extent)
+    return tuple(cast(src=u, dtype=float32) for u in reversed(extent))
 
 
 def _below(u: Uop, extent: Uop) -> Uop:
@@ -165,3 +182,16 @@ def _below(u: Uop, extent: Uop) -> Uop:
 
 def _clamped(u: Uop, extent: Uop) -> Uop:
     return _below(word.maximum(u, i32(0)), extent)
+
+
+def _around(x: Uop, extent: Uop) -> tuple[Uop, Uop, Uop]:
+    """The two places around a float coordinate clamped to 0 … extent-1 (NaN: 0), and how far
+    between. Past 2**24 the last place may round up to a whole number outside."""
+    last = cast(src=word.sub(extent, i32(1)), dtype=float32)
+    inside = word.where(word.lt(f32(0.0), x), x, f32(0.0))
+    inside = word.where(word.lt(last, inside), last, inside)
+    low = cast(src=inside, dtype=int32)
+    fraction = word.sub(inside, cast(src=low, dtype=float32))
+    if extent.vmax > MAX_GRID_AXIS:
+        low = _below(low, extent)
+    return low, _below(word.add(low, i32(1)), extent), fraction

@@ -86,7 +86,7 @@ class _Lowering:
         self.module, self.search = module, search
         self.host = Host(module.manifest, call)
         self.slots = itertools.count()
-        self.axes: Iterator[int] = itertools.count(2)
+        self.axes: Iterator[int] = itertools.count(3)
         self.scope: list[Uop] = []
         self.gate: Uop | None = None
         self.pending: list[Uop] = []
@@ -107,8 +107,8 @@ class _Lowering:
         self.spent.write(const_of_dtype(bool_, False), outside)
         for register in self.record:
             register.write(ZERO, outside)
-        opened = self._enter(self.host.column)
-        self.scope = [self.host.column]
+        opened = self._enter(self.host.ranges[-1])
+        self.scope = [self.host.ranges[-1]]
         if self.counted:
             self.work.write(ZERO, self.scope)
         frame = _Frame(len(self.module.functions), ())
@@ -360,6 +360,8 @@ class _Lowering:
                 return self.host.sample(k)
             case ir.At(k, address):
                 return self.host.at(k, values[address])
+            case ir.AtLinear(k, address):
+                return self.host.linear(k, values[address])
             case ir.Count(k):
                 return (self.host.count(k),)
             case ir.Size(k):

@@ -1,5 +1,5 @@
-"""What of the Kernel IR the cpu backend runs: maps over rows and grids of Floats, Doubles, Ints and
-Bools.
+"""What of the Kernel IR the cpu backend runs: maps of Floats, Doubles, Ints and Bools, over every
+shape.
 
 In: a module. Out: what it holds that this backend does not run yet, in words, or None. Every module
 is asked before it is lowered, so that what cannot be lowered is named instead of met half way.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..elementary import DOUBLE, SINGLE
 from ..errors import DynamisError
 from ..kernel import op as ir
-from ..kernel.module import Mode, Module, PortType, Shape
+from ..kernel.module import Mode, Module, PortType
 from ..kernel.tables import Intrinsic
 from ..kernel.types import Type
 
@@ -33,7 +33,7 @@ _TYPES = frozenset((
 _OPERATIONS = frozenset((
     ir.Const, ir.Param, ir.Arg, ir.Unary, ir.Binary, ir.Construct, ir.Extract, ir.Call,
     ir.Intrinsic, ir.If, ir.Loop, ir.Carried, ir.Index, ir.Coord, ir.Domain, ir.Element, ir.Sample,
-    ir.At, ir.Count, ir.Size, ir.Spend, ir.Look,
+    ir.At, ir.AtLinear, ir.Count, ir.Size, ir.Spend, ir.Look,
 ))
 _I = Intrinsic
 _INTRINSICS = frozenset((
@@ -72,8 +72,6 @@ def unsupported(module: Module) -> str | None:
 
 
 def _port(ty: PortType) -> str | None:
-    if ty.shape is Shape.VOLUME:
-        return "volumes"
     if ty.encoding is not None:
         return f"{ty.encoding.value} encodings"
     return "ports of struct types" if ty.element.is_struct else _type(ty.element)

@@ -1,14 +1,23 @@
-"""Loads and stores of memory: one vector access, whole elements and shuffles, or one by one.
+"""Loads and stores of memory: one vector access, several words and shuffles, or one by one.
 
 The class of an access is read off its index (``codegen/access.py`` gave it that form).
 """
 
 from __future__ import annotations
 
+from ..dtype import int32
 from ..uop import Ops, Uop, UopError
 from ..uop.storage import is_register, storage_of
-from .analysis import Quad, byte_count, memory_type, quads, strided, without_constant
-from .elements import elements_from_lanes, lanes_from_elements
+from .analysis import byte_count, memory_type, strided, without_constant
+from .bundles import Bundle, bundles
+from .elements import (
+    QUARTER,
+    quarters_of_row,
+    row_of_quarters,
+    rows_of_words,
+    words_of_rows,
+)
+from .known import never_negative
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
 from .values import Parts, Values
 
@@ -17,10 +26,12 @@ class Accesses(Values):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine)
         self.streaming = streaming
+        self.bundles = bundles(self.rendered)
         self.reloaded: dict[Uop, Parts] = {}
         self.arms: list[set[Uop]] = []
         """For each open region: the loads made in it."""
-        self.quads = quads(self.rendered)
+        self.doubled: dict[str, str] = {}
+        """Parts of indices as i64 of two lanes each, in this block."""
 
     def load(self, u: Uop) -> Parts:
         place = u.src[0]
@@ -48,7 +59,7 @@ class Accesses(Values):
     def again(self, u: Uop) -> Parts | None:
         """A region is seldom entered: what it reads of memory is loaded again there, so that no
         register holds it until then. Nothing that a run reads changes in it."""
-        if not self.arms or u.op is not Ops.LOAD or u in self.quads or is_register(storage_of(u)):
+        if not self.arms or u.op is not Ops.LOAD or u in self.bundles or is_register(storage_of(u)):
             return None
         form = strided(u.src[0].src[1])
         if form is None or form[1] != 1 or any(u in loads for loads in self.arms):
@@ -61,6 +72,7 @@ class Accesses(Values):
     def start(self, label: str) -> None:
         super().start(label)
         self.reloaded.clear()
+        self.doubled.clear()
 
     def store(self, u: Uop) -> None:
         place, value = u.src[:2]
@@ -120,36 +132,85 @@ class Accesses(Values):
             self.out.line(f"br label %{after}")
         self.start(after)
 
-    def load_quad(self, quad: Quad) -> None:
-        if quad.members[0] in self.names:
-            return
-        place = quad.first.src[0]
-        scalar, lanes = memory_type(place), lanes_of(place)
-        per = self.part_lanes(quad.first.dtype, lanes)
-        back = -quad.members.index(quad.first)
-        elements = [
-            self.out.value(f"load <4 x {scalar}>, ptr {self._offset(place, a, back)}, align 4")
-            for a in self._lane_addresses(place, lanes)
-        ]
-        parts = [
-            lanes_from_elements(self.out, scalar, elements[k : k + per])
-            for k in range(0, lanes, per)
-        ]
-        for member, words in zip(quad.members, zip(*parts, strict=True), strict=True):
-            self.define(member, *words)
+    def load_bundle(self, bundle: Bundle) -> None:
+        """Load a bundle's words, and define its members, where its first one stands."""
+        scalar, lanes = memory_type(bundle.first.src[0]), lanes_of(bundle.first.src[0])
+        per = self.part_lanes(bundle.first.dtype, lanes)
+        load = self._gathered_rows if bundle.step is None else self._strided_rows
+        rows = load(bundle, scalar, lanes, per)
+        wanted = sorted(bundle.members)
+        parts = [words_of_rows(self.out, scalar, part, per, wanted) for part in rows]
+        for k, words in zip(wanted, zip(*parts, strict=True), strict=True):
+            self.define(bundle.members[k], *words)
 
-    def store_quad(self, quad: Quad) -> None:
-        place = quad.members[0].src[0]
-        scalar, lanes = memory_type(place), lanes_of(place)
-        per = self.part_lanes(quad.first.src[1].dtype, lanes)
-        words = [self.use(member.src[1], lanes, per) for member in quad.members]
-        addresses = self._lane_addresses(place, lanes)
-        elements = [
-            element
-            for part in zip(*words, strict=True)
-            for element in elements_from_lanes(self.out, scalar, part, per)
+    def _strided_rows(self, bundle: Bundle, scalar: str, lanes: int, per: int) -> list[list[str]]:
+        """The rows of each part, of elements that follow each other. No word behind the last that
+        is accessed is touched: the last quarter ends with it."""
+        step = bundle.step
+        assert step is not None
+        place = bundle.first.src[0]
+        start = self._lane_addresses(place, 1, -bundle.word(bundle.first))[0]
+        count, excess = step * lanes // QUARTER, step - bundle.words
+        quarters = []
+        for k in range(count):
+            back = excess if k == count - 1 else 0
+            quarter = self._load_words(
+                scalar, self._offset(place, start, QUARTER * k - back), QUARTER
+            )
+            if back:
+                ty, moved = vector_type(scalar, QUARTER), [*range(back, QUARTER), *range(back)]
+                quarter = self.out.shuffle(ty, quarter, "poison", moved)
+            quarters.append(quarter)
+        size = step * per // QUARTER
+        return [
+            [
+                row_of_quarters(self.out, scalar, quarters[n + k : n + size : step])
+                for k in range(step)
+            ]
+            for n in range(0, count, size)
         ]
-        self._store_vectors(f"<4 x {scalar}>", elements, addresses, 16)
+
+    def _gathered_rows(self, bundle: Bundle, scalar: str, lanes: int, per: int) -> list[list[str]]:
+        """The rows of each part, of elements at places of their own."""
+        words = bundle.words
+        back = -bundle.word(bundle.first)
+        addresses = self._lane_addresses(bundle.first.src[0], lanes, back)
+        elements = [self._load_words(scalar, address, words) for address in addresses]
+        ty = vector_type(scalar, words)
+        if words == 2:
+            pairs = zip(elements[::2], elements[1::2], strict=True)
+            elements = [self.out.shuffle(ty, a, b, range(QUARTER)) for a, b in pairs]
+        elif words == 3:
+            elements = [self.out.shuffle(ty, e, "poison", [0, 1, 2, 3]) for e in elements]
+        rows = 2 if words == 2 else QUARTER
+        size = rows * per // QUARTER
+        return [
+            [
+                row_of_quarters(self.out, scalar, elements[n + k : n + size : rows])
+                for k in range(rows)
+            ]
+            for n in range(0, len(elements), size)
+        ]
+
+    def _load_words(self, scalar: str, address: str, words: int) -> str:
+        return self.out.value(f"load <{words} x {scalar}>, ptr {address}, align 4")
+
+    def store_bundle(self, bundle: Bundle) -> None:
+        """Store a whole bundle, where its last member stands."""
+        step = bundle.step
+        assert step is not None
+        place = bundle.members[0].src[0]
+        scalar, lanes = memory_type(place), lanes_of(place)
+        per = self.part_lanes(bundle.first.src[1].dtype, lanes)
+        words = [self.use(bundle.members[k].src[1], lanes, per) for k in range(step)]
+        start = self._lane_addresses(place, 1)[0]
+        below: Parts = []
+        for part in zip(*words, strict=True):
+            rows = rows_of_words(self.out, scalar, part, per)
+            quarters = [quarters_of_row(self.out, scalar, row, per) for row in rows]
+            below += [one for group in zip(*quarters, strict=True) for one in group]
+        places = self._steps(place, start, QUARTER, QUARTER * len(below))
+        self._store_vectors(vector_type(scalar, QUARTER), below, places, 4 * QUARTER)
 
     # --- addresses
 
@@ -171,21 +232,38 @@ class Accesses(Values):
             return address
         return self.out.value(f"getelementptr {memory_type(place)}, ptr {address}, i64 {words}")
 
-    def _lane_addresses(self, place: Uop, lanes: int) -> Parts:
-        """The address of each lane's element: at constant offsets, or gathered."""
+    def _lane_addresses(self, place: Uop, lanes: int, shift: int = 0) -> Parts:
+        """The addresses of the first ``lanes`` lanes' words, or of those ``shift`` words further
+        on: at constant offsets, or gathered."""
         form = strided(place.src[1])
         if form is not None:
-            return self._steps(place, self._address(place, form[0]), form[1], form[1] * lanes)
+            address = self._offset(place, self._address(place, form[0]), shift)
+            return [self._offset(place, address, form[1] * k) for k in range(lanes)]
         at, constant = without_constant(place.src[1])
         base, scalar = self.names[storage_of(place)][0], scalar_type(at.dtype)
         per = self.part_lanes(at.dtype, lanes)
         parts = self.use(at, lanes, per)
         addresses = []
+        pairs = at.dtype is int32 and per > 1 and never_negative(at)
         for k in range(lanes):
             if (at, k) not in self.extracted:
-                text = f"extractelement {vector_type(scalar, per)} {parts[k // per]}, i32 {k % per}"
-                self.extracted[at, k] = self.out.value(text)
-            element = f"{scalar} {self.extracted[at, k]}"
+                if pairs:
+                    self._extract_pair(at, parts[k // per], per, k)
+                else:
+                    ty = vector_type(scalar, per)
+                    text = f"extractelement {ty} {parts[k // per]}, i32 {k % per}"
+                    self.extracted[at, k] = self.out.value(text)
+            element = f"{'i64' if pairs else scalar} {self.extracted[at, k]}"
             text = f"getelementptr {memory_type(place)}, ptr {base}, {element}"
-            addresses.append(self._offset(place, self.out.value(text), constant))
+            addresses.append(self._offset(place, self.out.value(text), constant + shift))
         return addresses
+
+    def _extract_pair(self, at: Uop, part: str, per: int, k: int) -> None:
+        """Lanes k and k + 1 of an index that is never negative, as i64: half the extractions, and
+        nothing to widen."""
+        ty = f"<{per // 2} x i64>"
+        if part not in self.doubled:
+            self.doubled[part] = self.out.value(f"bitcast <{per} x i32> {part} to {ty}")
+        both = self.out.value(f"extractelement {ty} {self.doubled[part]}, i32 {k % per // 2}")
+        self.extracted[at, k] = self.out.value(f"and i64 {both}, {2**32 - 1}")
+        self.extracted[at, k + 1] = self.out.value(f"lshr i64 {both}, 32")

@@ -1,13 +1,12 @@
 """What rendering must know of a linear program before it writes a line.
 
 Which nodes are used and in what form, how a memory index is built, which registers cross a loop,
-which masks leave their block, and which four accesses are one access to a whole element.
+and which masks leave their block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..dtype import Ptr, bool_
 from ..uop import Ops, Uop
@@ -200,49 +199,3 @@ def escaping(program: Sequence[Uop], reads: Reads) -> dict[Uop, list[Uop]]:
         if u.op is Ops.IF:
             opened = (*opened, u)
     return {guard: list(nodes) for guard, nodes in found.items()}
-
-
-QUAD = 4
-"""Words of an element that is read and written whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quad:
-    """Four vector accesses, in one block, to the four words of one element a lane.
-
-    ``members`` in word order; ``first`` and ``last`` in program order."""
-
-    members: tuple[Uop, ...]
-    first: Uop
-    last: Uop
-
-
-def quads(program: Sequence[Uop]) -> dict[Uop, Quad]:
-    """The quads of a program, by member."""
-    groups: dict[tuple[object, ...], dict[int, Uop]] = {}
-    order: dict[Uop, int] = {}
-    block = 0
-    for n, u in enumerate(program):
-        order[u] = n
-        if starts_block(u):
-            block += 1
-        elif u.op is Ops.LOAD or u.op is Ops.STORE:
-            place = u.src[0]
-            lanes = lanes_or_zero(place) if not is_register(storage_of(place)) else 0
-            if lanes == 0 or lanes % QUAD or byte_count(memory_type(place)) != 4:
-                continue
-            form = strided(place.src[1])
-            if form is not None and form[1] != QUAD:
-                continue
-            at, constant = without_constant(place.src[1] if form is None else form[0])
-            key = (block, u.op, storage_of(place), form is None, at, constant // QUAD)
-            groups.setdefault(key, {})[constant % QUAD] = u
-    found: dict[Uop, Quad] = {}
-    for words in groups.values():
-        if len(words) == QUAD:
-            members = tuple(words[k] for k in range(QUAD))
-            quad = Quad(
-                members, min(members, key=order.__getitem__), max(members, key=order.__getitem__)
-            )
-            found.update(dict.fromkeys(members, quad))
-    return found

@@ -122,15 +122,16 @@ class _Body(Accesses):
                 self._guard(u)
             case Ops.ENDIF:
                 self._join(u.src[0])
-            case Ops.STORE if u in self.quads:
-                if u is self.quads[u].last:
-                    self.store_quad(self.quads[u])
+            case Ops.STORE if u in self.bundles:
+                if u is self.bundles[u].last:
+                    self.store_bundle(self.bundles[u])
             case Ops.STORE if is_register(storage_of(u.src[0])):
                 self._set_register(u)
             case Ops.STORE:
                 self.store(u)
-            case Ops.LOAD if u in self.quads:
-                self.load_quad(self.quads[u])
+            case Ops.LOAD if u in self.bundles:
+                if u is self.bundles[u].first:
+                    self.load_bundle(self.bundles[u])
             case Ops.LOAD:
                 self.define(u, *self.load(u))
             case Ops.STACK:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ..dtype import Val, bool_
 from ..uop import Op, Ops, Uop, UopError
+from .known import interval
 from .llvm_types import literal, scalar_type, splat_literal, vector_type
 
 
@@ -203,9 +204,14 @@ class Select:
         return self.out.value(f"{name} {self.type} {a} to {to}")
 
     def float_to_int(self, target: Val, to: str) -> str:
-        """Truncate and saturate, NaN 0, with the operand of the conversion always in range."""
+        """Truncate and saturate, NaN 0, with the operand of the conversion always in range: by a
+        clamp of its own, or as it is where its form says so."""
         a = self.args[0]
         low, high = int(target.min), int(target.max)
+        name = "fptoui" if target.is_unsigned else "fptosi"
+        known = interval(self.u.src[0])
+        if known is not None and low <= known[0] and known[1] < float(high + 1):
+            return self.out.value(f"{name} {self.type} {a} to {to}")
         number = self.out.value(f"fcmp uno {self.type} {a}, {a}")
         zero, least = self.constant(0.0), self.constant(float(low))
         limit = self.constant(float(high + 1))
@@ -214,7 +220,6 @@ class Select:
         above = self.out.value(f"fcmp oge {self.type} {whole}, {limit}")
         whole = self.select(below, least, whole)
         whole = self.select(above, zero, whole)
-        name = "fptoui" if target.is_unsigned else "fptosi"
         converted = self.out.value(f"{name} {self.type} {whole} to {to}")
         return self.select(above, self.constant(high, target), converted, to)
 

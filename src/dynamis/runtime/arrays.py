@@ -20,7 +20,7 @@ from ..kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ..kernel.module import Port, Shape
 from ..kernel.types import Type
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import PortName, spell_extent, spell_type
+from .names import PortName, spell_axes, spell_extent, spell_type
 
 Array = npt.NDArray[Any]
 
@@ -51,9 +51,9 @@ def host_shape(port: Port, extent: tuple[int, ...]) -> tuple[int, ...]:
 
 def check_extent(what: object, shape: Shape, extent: tuple[int, ...]) -> None:
     """Refuse an extent that elements or coordinates could not number, naming the limit."""
-    if shape is Shape.GRID and max(extent) > MAX_GRID_AXIS:
+    if shape is not Shape.ROWS and max(extent) > MAX_GRID_AXIS:
         raise ArgumentValueError(
-            f"{what} has extent {spell_extent(extent)}: a Grid axis is at most 2**24 = "
+            f"{what} has extent {spell_extent(extent)}: a {shape.value} axis is at most 2**24 = "
             f"{MAX_GRID_AXIS} long"
         )
     if math.prod(extent) > MAX_ELEMENTS:
@@ -120,15 +120,12 @@ def input_extent(port: Port, array: Array) -> tuple[int, ...]:
     """The extent of an input's array, after its dtype, rank and size are found to fit the port."""
     what = PortName("input", port)
     _check_dtype(what, port.element, array.dtype)
-    rank, lanes = port.shape.rank, port.element.lanes
-    expected = "(n,)" if rank == 1 else "(height, width)"
-    if port.element.is_vector:
-        expected = f"{expected[:-1]}{'' if rank == 1 else ','} {lanes})"
-        fits = array.ndim == rank + 1 and array.shape[-1] == lanes
-    else:
-        fits = array.ndim == rank
+    rank = port.shape.rank
+    lanes = (port.element.lanes,) if port.element.is_vector else ()
+    fits = array.ndim == rank + len(lanes) and array.shape[rank:] == lanes
     if not fits:
         found = "a 0-d array" if array.ndim == 0 else f"an array of shape {array.shape}"
+        expected = spell_axes(port.shape, *lanes)
         raise ArgumentValueError(f"{what} takes an array of shape {expected}, not {found}")
     extent = array.shape[:rank]
     check_extent(what, port.shape, extent)

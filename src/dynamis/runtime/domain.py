@@ -1,7 +1,8 @@
 """The domain of a run: from ``out=`` or ``shape=`` when given, else from the first fitting input.
 
 In: the manifest, the inputs' extents, and the extents that ``shape=`` and ``out=`` ask for. Out:
-the extent of the domain in NumPy order, ``(n,)`` or ``(height, width)``.
+the extent of the domain in NumPy order: ``(n,)``, ``(height, width)`` or
+``(depth, height, width)``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..errors import a_kind
 from ..kernel.module import Manifest, Shape
 from .arrays import Array, check_extent
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import spell_extent, spell_port
+from .names import spell_axes, spell_extent, spell_port
 
 
 def run_domain(
@@ -52,7 +53,7 @@ def _extent(
     for port, extent in zip(manifest.inputs, extents, strict=True):
         if port.shape is kind:
             return extent
-    wanted = "shape=n" if kind is Shape.ROWS else "shape=(height, width)"
+    wanted = "shape=n" if kind is Shape.ROWS else f"shape={spell_axes(kind)}"
     inputs = f"no {kind.value} input" if manifest.inputs else "no input"
     raise ArgumentTypeError(
         f"{manifest.id.name} has {inputs} to take its size from: pass {wanted}, or out="
@@ -61,7 +62,7 @@ def _extent(
 
 def _shape(kind: Shape, shape: object) -> tuple[int, ...]:
     parts = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    wanted = "n or (n,)" if kind is Shape.ROWS else "(height, width)"
+    wanted = "n or (n,)" if kind is Shape.ROWS else spell_axes(kind)
     if len(parts) != kind.rank:
         raise ArgumentValueError(
             f"shape= takes {wanted} for a {kind.value} output, not {len(parts)} numbers"

@@ -194,13 +194,20 @@ class _Explanation:
                 return f"the address follows what is read by {_quoted(self._span(u))}"
         if node.op in (Ops.CDIV, Ops.CMOD):
             return "the column is divided on the way to the address"
-        if any(u.op is Ops.WHERE and lanes_or_zero(u) and u.dtype.is_float for u in below):
+        if any(_is_choice(u) and lanes_or_zero(u) for u in below):
             return "the address is chosen by a condition that differs from element to element"
         if node.op is Ops.CAST:
             return "its column is not the element's own plus a whole number that all share"
         if node.op in (Ops.WHERE, Ops.MAX):
             return "its clamp can bite anywhere in a row"
         return f"of {node.op.name} on the way to the address"
+
+
+def _is_choice(u: Uop) -> bool:
+    """Whether a float is chosen by a condition; the larger or smaller of two is not."""
+    if u.op is not Ops.WHERE or not u.dtype.is_float:
+        return False
+    return u.src[0].op is not Ops.CMPLT or set(u.src[0].src) != set(u.src[1:])
 
 
 # --- what the programs hold
@@ -258,21 +265,29 @@ def _quoted(span: Span | None) -> str:
 _NAMES = {
     Kind.UNIFORM: "uniform: one load for all lanes",
     Kind.UNIT: "unit stride: whole vectors",
-    Kind.WHOLE: "whole elements of four words, transposed",
-    Kind.GATHER: "gather: one by one, each at an address of its own",
     Kind.ONE: "an element at a time",
 }
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 def _counted(accesses: Sequence[Access]) -> str:
     """``9 × unit stride: whole vectors``, for each kind that occurs."""
-    counts = Counter((a.kind, a.step) for a in accesses)
-    parts = []
-    for (kind, step), count in counts.items():
-        number = count // 4 if kind is Kind.WHOLE else count
-        name = _NAMES.get(kind, f"stride {step}: one by one")
-        parts.append(f"{number} × {name}")
-    return ", ".join(parts)
+    counts = Counter((a.kind, a.step, a.together) for a in accesses)
+    return ", ".join(
+        f"{count // together} × {_class(kind, step, together)}"
+        for (kind, step, together), count in counts.items()
+    )
+
+
+def _class(kind: Kind, step: int, together: int) -> str:
+    """What an access that moves ``together`` words of each element is called."""
+    if kind is Kind.SHUFFLED:
+        part = "" if together == step else f", of which {together} used"
+        return f"elements of {_NUMBERS[step]} words{part}: whole vectors, shuffled"
+    if kind is Kind.GATHER:
+        words = "" if together == 1 else f" of {_NUMBERS[together]} words together"
+        return f"gather{words}: one by one, each at an address of its own"
+    return _NAMES.get(kind, f"stride {step}: one by one")
 
 
 def _described(loop: LoopFact) -> str:

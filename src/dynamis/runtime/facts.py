@@ -1,9 +1,9 @@
 """What a linear program does, read off its nodes: reads, writes, loops, regions.
 
 In: a linear program as rendering gets it. Out: ``Facts``. A read is *uniform* (one load for all
-lanes), *unit stride* (one vector load), *whole elements* (four words each, transposed by shuffles),
-*strided* (a load a lane at constant offsets), a *gather* (a load a lane at an address of its own),
-or of *one element* where a loop goes element by element.
+lanes), *unit stride* (one vector load), *shuffled* (whole vectors, in which the words lie two,
+three or four apart), *strided* (a load a lane at constant offsets), a *gather* (a load a lane at an
+address of its own), or of *one element* where a loop goes element by element.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from ..codegen.access import Affine, affine
 from ..codegen.split import INTERIOR_AXIS, STEP_AXIS, UNIT_AXIS, lowered_axis
-from ..render.analysis import Quad, lanes_or_zero, quads, rendered_nodes, strided
+from ..render.analysis import lanes_or_zero, rendered_nodes, strided
+from ..render.bundles import Bundle, bundles
 from ..uop import Ops, Uop
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
@@ -25,7 +26,7 @@ class Kind(enum.Enum):
 
     UNIFORM = "uniform"
     UNIT = "unit stride"
-    WHOLE = "whole elements"
+    SHUFFLED = "shuffled"
     STRIDED = "strided"
     GATHER = "gather"
     ONE = "one element"
@@ -43,14 +44,16 @@ class Place(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load or store of one word an element. ``step`` in words where it is strided; ``why`` a
-    gather is one; ``loops`` the axes of the element's own loops around it."""
+    """A load or store of one word an element. ``step`` in words where it is strided or shuffled;
+    ``together``: words of each element that one access moves; ``why`` a gather is one; ``loops``
+    the axes of the element's own loops around it."""
 
     node: Uop
     slot: int
     kind: Kind
     place: Place
     step: int = 0
+    together: int = 1
     why: tuple[Uop, ...] = ()
     loops: tuple[int, ...] = ()
 
@@ -101,7 +104,7 @@ class _Finder:
     def __init__(self, program: Sequence[Uop]):
         needed, _ = rendered_nodes(program)
         self.program = [u for u in program if u in needed or u.op in (Ops.ENDIF, Ops.END)]
-        self.quads: dict[Uop, Quad] = quads([u for u in program if u in needed])
+        self.bundles: dict[Uop, Bundle] = bundles([u for u in program if u in needed])
         self.interior = any(u.op is Ops.RANGE and u.arg.axis == INTERIOR_AXIS for u in program)
         self.laned = {self._place(u) for u in self.program if _is_laned_store(u)}
 
@@ -137,13 +140,16 @@ class _Finder:
             hoisted = place in (Place.RUN, Place.ROW)
             kind = Kind.UNIFORM if hoisted or place in self.laned else Kind.ONE
             return Access(u, slot, kind, place, loops=loops)
-        if u in self.quads:
-            return Access(u, slot, Kind.WHOLE, place, 4, loops=loops)
+        bundle = self.bundles.get(u)
+        together = 1 if bundle is None else len(bundle.members)
         form = strided(at)
-        if form is not None:
-            kind = Kind.UNIT if form[1] == 1 else Kind.STRIDED
-            return Access(u, slot, kind, place, form[1], loops=loops)
-        return Access(u, slot, Kind.GATHER, place, why=tuple(culprits(at)), loops=loops)
+        if form is None:
+            why = tuple(culprits(at))
+            return Access(u, slot, Kind.GATHER, place, 0, together, why, loops)
+        kind = Kind.UNIT if form[1] == 1 else Kind.STRIDED
+        if bundle is not None and bundle.step is not None:
+            kind = Kind.SHUFFLED
+        return Access(u, slot, kind, place, form[1], together, loops=loops)
 
     def _loops(self) -> Iterator[LoopFact]:
         breaks = {u.src[1]: u for u in self.program if u.op is Ops.BREAK}

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from ..frontend.surface import TYPE_SPELLINGS
-from ..kernel.module import Port
+from ..kernel.module import Port, Shape
 from ..kernel.types import Type
+
+AXES = {
+    Shape.ROWS: ("n",),
+    Shape.GRID: ("height", "width"),
+    Shape.VOLUME: ("depth", "height", "width"),
+}
+"""What the axes of each shape are called, in NumPy order."""
 
 
 def spell_type(ty: Type) -> str:
@@ -33,3 +40,9 @@ class PortName:
 def spell_extent(extent: tuple[int, ...]) -> str:
     """An extent in NumPy order: ``(480, 640)``."""
     return str(tuple(extent))
+
+
+def spell_axes(shape: Shape, *lanes: int) -> str:
+    """The shape an array of elements has: ``(n,)``, ``(height, width)``, ``(n, 3)``."""
+    parts = [*AXES[shape], *map(str, lanes)]
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

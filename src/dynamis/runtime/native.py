@@ -20,7 +20,7 @@ from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
 from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
-from ..lower import CallClass, require_supported
+from ..lower import SIDES, CallClass, require_supported
 from ..render import RECORD_WORDS
 from .arrays import host_dtype
 from .call_facts import CallFacts, CallProgram
@@ -57,6 +57,7 @@ class _Plan(NamedTuple):
     """How a domain is cut: see ``codegen.split``."""
 
     segments: int
+    segment_columns: int
     units: int
     unit_block: int
     blocks: int
@@ -224,19 +225,16 @@ class NativeKernel:
         plan: _Plan,
     ) -> dict[str, int]:
         """Each scalar parameter's 8-byte slot, by name."""
-        rows, columns = (1, *extent)[-2:]
         scalars = {
-            "width": columns,
-            "height": rows,
+            **_sides("", extent),
             "segments": plan.segments,
+            "segment_columns": plan.segment_columns,
             "units": plan.units,
             "unit_block": plan.unit_block,
             "blocks": plan.blocks,
         }
         for port, array in zip(self.manifest.inputs, inputs, strict=True):
-            own = array.shape[: port.shape.rank]
-            scalars[f"{port.name}.width"] = own[-1]
-            scalars[f"{port.name}.height"] = own[0]
+            scalars |= _sides(f"{port.name}.", array.shape[: port.shape.rank])
         for declared, value in zip(self.manifest.params, params, strict=True):
             for k, bits in enumerate(value.words):
                 scalars[f"{declared.name}.{k}"] = bits
@@ -274,19 +272,26 @@ class NativeKernel:
         return next(i.span for i in function.instructions() if i.id == site.instruction)
 
 
+def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
+    """The scalars that hold an extent."""
+    return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
+
+
 def _elements(program: Program, work: int, worst: int) -> int:
     """The most elements that take less than ``work`` as a rule and than ``worst`` at worst."""
     return min((work - 1) // program.typical, (worst - 1) // program.worst)
 
 
 def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
-    rows, columns = (1, *extent)[-2:]
+    rows, columns = math.prod(extent[:-1]), extent[-1]
     wanted = max(_BLOCK_WORK // program.typical, 1)
     wanted = min(wanted, max(rows * columns // (64 * threads), 1))
     segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
+    each = columns if segments == 1 else columns // segments // width * width
+    segments = columns // each
     units = rows * segments
     unit_block = max(wanted * segments // columns, 1)
-    return _Plan(segments, units, unit_block, -(-units // unit_block))
+    return _Plan(segments, each, units, unit_block, -(-units // unit_block))
 
 
 def _arguments(

@@ -17,7 +17,7 @@ from ..kernel.module import Port
 from ..kernel.types import Type
 from .arrays import Array, host_dtype, host_shape, is_masked
 from .errors import ArgumentTypeError, ArgumentValueError
-from .names import PortName, spell_extent
+from .names import PortName, spell_axes, spell_extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +131,11 @@ def _checked(port: Port, out: object) -> Array:
     dtype = host_dtype(port.element)
     if out.dtype.newbyteorder("=") != dtype:
         raise ArgumentTypeError(f"{what} takes an array of {dtype}, not {out.dtype}")
-    rank, lanes = port.shape.rank, port.element.lanes
-    expected = "(n,)" if rank == 1 else "(height, width)"
-    if port.element.is_vector:
-        expected = f"{expected[:-1]}{'' if rank == 1 else ','} {lanes})"
-        fits = out.ndim == rank + 1 and out.shape[-1] == lanes
-    else:
-        fits = out.ndim == rank
+    rank = port.shape.rank
+    lanes = (port.element.lanes,) if port.element.is_vector else ()
+    fits = out.ndim == rank + len(lanes) and out.shape[rank:] == lanes
     if not fits:
+        expected = spell_axes(port.shape, *lanes)
         raise ArgumentValueError(f"{what} takes an array of shape {expected}, not {out.shape}")
     if not out.flags.writeable:
         raise ArgumentValueError(f"{what} is read-only")

@@ -125,7 +125,7 @@ class Slot:
     """Where a run is posted for one thread of the pool, which calls ``linger`` alone."""
 
     def __init__(self) -> None:
-        code = _code()
+        self._code = code = _code()  # held here: two threads may have made one each
         self._words = (ctypes.c_uint64 * 5)()
         self._at = ctypes.addressof(self._words)
         self._keep: object = None
