@@ -64,7 +64,14 @@ def run_ast(root: Uop, arrays: Sequence[NDArray[np.generic]], width: int) -> Non
     program = compile_ast(root, Options(width=width))
     native = compile_llvm(render_llvm(program, host()))
     n = arrays[0].size
-    scalars = {"width": n, "segments": 1, "units": 1, "unit_block": 1, "blocks": 1}
+    scalars = {
+        "width": n,
+        "segments": 1,
+        "segment_columns": n,
+        "units": 1,
+        "unit_block": 1,
+        "blocks": 1,
+    }
     slots = [
         arrays[u.arg.slot].ctypes.data if u.dtype.is_ptr else scalars[str(u.arg.name)]
         for u in parameters(program)

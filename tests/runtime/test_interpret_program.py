@@ -92,7 +92,7 @@ def run_both(
     program = compile_ast(lower(module, CallClass(same)).root, Options(width=width))
     rows = math.prod(extent[:-1])
     scalars: dict[str, Any] = {"core_id": 0, "blocks": 1}
-    scalars |= {"segments": 1, "units": rows, "unit_block": rows}
+    scalars |= {"segments": 1, "segment_columns": extent[-1], "units": rows, "unit_block": rows}
     scalars |= dict(zip(SIDES[::-1], reversed(extent), strict=False))
     for port, a in zip(manifest.inputs, inputs, strict=True):
         own = zip(SIDES[::-1], reversed(a.shape[: port.shape.rank]), strict=False)

@@ -1,11 +1,11 @@
 """Range splitting: a kernel's domain ranges → block, unit, step and lane.
 
 The domain is planes × rows × columns, or rows × columns, or one row. A row is cut into ``segments``
-of nearly equal length; a *unit* is one segment of one row, rows counted through all planes, and a
-block is ``unit_block`` consecutive units, so blocks hold consecutive elements. The block number is
-the THREAD axis. A unit's columns go in steps of ``width`` lanes; its last step is shifted back to
-end with the unit, so no lane is masked: the overlap computes the same words twice. Hence every
-segment must hold at least ``width`` columns.
+of ``segment_columns``, the last of which takes what is left; a *unit* is one segment of one row,
+rows counted through all planes, and a block is ``unit_block`` consecutive units, so blocks hold
+consecutive elements. The block number is the THREAD axis. A unit's columns go in steps of ``width``
+lanes; its last step is shifted back to end with the unit, so no lane is masked: the overlap
+computes the same words twice. Hence every segment must hold at least ``width`` columns.
 """
 
 from __future__ import annotations
@@ -164,18 +164,11 @@ class _Cut:
         unit = _range(count, 1, AxisType.LOOP, int64, block)
         row = _quotient(before + unit, segments)
         segment = before + unit - row * segments
-        lanes = const_of_dtype(int64, width)
-
-        def edge(segment: Uop) -> Uop:
-            """Where a segment begins: at a whole number of steps."""
-            return _quotient(_quotient(segment * columns, segments), lanes) * lanes
-
-        after = segment + 1
-        rest = columns - _quotient(columns, lanes) * lanes
-        rest = rest * cast(src=after.eq(segments), dtype=int64)  # of the last segment alone
-        begin = cast(src=edge(segment), dtype=int32)
-        stop = cast(src=edge(after) + rest, dtype=int32)
-        return _Cut(block, unit, row, columns, begin, stop - begin, width)
+        each = runtime_scalar("segment_columns", 1, 2**31)
+        is_last = cast(src=(segment + 1).eq(segments), dtype=int64)
+        length = each + (columns - segments * each) * is_last  # the last one takes what is left
+        begin, length = (cast(src=u, dtype=int32) for u in (segment * each, length))
+        return _Cut(block, unit, row, columns, begin, length, width)
 
     @property
     def steps(self) -> Uop:

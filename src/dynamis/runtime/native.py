@@ -57,6 +57,7 @@ class _Plan(NamedTuple):
     """How a domain is cut: see ``codegen.split``."""
 
     segments: int
+    segment_columns: int
     units: int
     unit_block: int
     blocks: int
@@ -227,6 +228,7 @@ class NativeKernel:
         scalars = {
             **_sides("", extent),
             "segments": plan.segments,
+            "segment_columns": plan.segment_columns,
             "units": plan.units,
             "unit_block": plan.unit_block,
             "blocks": plan.blocks,
@@ -285,9 +287,11 @@ def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -
     wanted = max(_BLOCK_WORK // program.typical, 1)
     wanted = min(wanted, max(rows * columns // (64 * threads), 1))
     segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
+    each = columns if segments == 1 else columns // segments // width * width
+    segments = columns // each
     units = rows * segments
     unit_block = max(wanted * segments // columns, 1)
-    return _Plan(segments, units, unit_block, -(-units // unit_block))
+    return _Plan(segments, each, units, unit_block, -(-units // unit_block))
 
 
 def _arguments(

@@ -35,6 +35,7 @@ DOMAIN_WORDS: Final = (
     "units",
     "unit_block",
     "blocks",
+    "segment_columns",
 )
 EXTENTS: Final = DOMAIN + len(DOMAIN_WORDS)
 PARAMS: Final = EXTENTS + DIMENSIONS * MAX_ARRAYS

@@ -34,6 +34,7 @@ entry:
   put i64 %rows, %to, 4
   put i64 %rows, %to, 5
   put i64 1, %to, 6
+  put i64 %width, %to, 7
   %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width)
   %unknown = icmp eq ptr %program, null
   br i1 %unknown, label %no, label %known
