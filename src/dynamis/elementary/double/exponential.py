@@ -56,7 +56,7 @@ def power(m: Arithmetic, r: Pair) -> Real:
     """e**(r0 + r1) for |r0| <= 0.35."""
     high, low = r
     one, rest = ordered_sum(1.0, high)
-    return one + (rest + m.fma(high * high, horner(m, high, EXP), low))
+    return one + (rest + m.fma(high * high, horner(m, high, EXP), m.fma(low, high, low)))
 
 
 def scaled(m: Arithmetic, value: Real, k: Real) -> Real:

@@ -74,7 +74,8 @@ def _parts(m: Arithmetic, size: Real) -> tuple[Pair, Pair, _Sums]:
     a = m.float64(m.bits64(k + (_BIASED - 1)) << 52)
     b = m.where(size > _FAR, 0.0, m.float64(m.bits64((_BIASED - 1) - k) << 52))
     z = r[0] * r[0]
-    sums = r, z * horner(m, z, COSH), r[0] * z * horner(m, z, SINH)
+    cosh_rest = m.fma(z, horner(m, z, COSH), r[0] * r[1])
+    sums = r, cosh_rest, r[0] * z * horner(m, z, SINH)
     return ordered_sum(a, b), ordered_sum(a, -b), sums
 
 
