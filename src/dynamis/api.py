@@ -12,8 +12,9 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
+from .codegen import Options
 from .collector import collector_paused
 from .errors import a_kind, public
 from .frontend import compile_kernel
@@ -26,13 +27,10 @@ from .runtime.arrays import Array
 from .runtime.callable_type import callable_type
 from .runtime.errors import ArgumentTypeError, ArgumentValueError, did_you_mean
 from .runtime.locks import COMPILING
+from .runtime.native import NativeKernel
 from .runtime.reference import ReferenceKernel
 from .runtime.stages import STAGES
 from .runtime.timing import Timings
-
-if TYPE_CHECKING:
-    from .codegen import Options
-    from .runtime.native import NativeKernel
 
 BACKENDS = ("cpu", "reference")
 """``cpu``: vectorised machine code on all cores. ``reference``: the interpreter that defines
@@ -88,8 +86,6 @@ class _Source:
             with COMPILING, collector_paused():
                 native = self._native.get(width)
                 if native is None:
-                    with self.timings.measured("import"):
-                        from .runtime.native import NativeKernel
                     native = NativeKernel(
                         validated, _options(width), keep=True, timings=self.timings
                     )
@@ -337,8 +333,6 @@ def _check_budget(budget: object) -> None:
 
 
 def _options(width: int | None) -> Options | None:
-    from .codegen import Options
-
     return None if width is None else Options(width)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..api import BACKENDS, Kernel
+from ..codegen import OptionError
 from ..errors import DynamisError
 from ..kernel.module import Manifest, Module, Port
 from ..kernel.work import worst_work
@@ -161,8 +162,6 @@ def find_kernel(file: Path, name: str | None, width: int | None) -> Kernel:
     kernel = choose(file, load_kernels(file), name)
     if width is None:
         return kernel
-    from ..codegen.options import OptionError  # brings the code generator: on demand
-
     try:
         return kernel.options(width=width)
     except OptionError as error:
