@@ -7,13 +7,19 @@ from collections.abc import Callable
 from . import cache_key
 from .code_image import Native, flat, load
 from .disk_cache import Cache, Off, open_cache
+from .locks import COMPILING
 from .program import NO_PROGRAM, from_bytes, to_bytes
 
 
 def kept_code(text: Callable[[], str], *parts: object) -> Native:
-    """The code of a module, in memory.
+    """The code of a module, in memory, made under the lock of all compiling.
 
     ``text`` makes the module's text, of this package's sources and ``parts`` alone."""
+    with COMPILING:
+        return _code(text, parts)
+
+
+def _code(text: Callable[[], str], parts: tuple[object, ...]) -> Native:
     if not flat():
         from . import jit  # brings the compiler: on demand
 
