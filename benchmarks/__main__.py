@@ -82,6 +82,7 @@ def _more(rows: list[str]) -> Iterator[str]:
     """The other benchmarks that the page shows, each as its section."""
     kernels = [f"benchmarks/workloads.py:{row}" for row in rows]
     sections = (
+        ("An arm that is never taken: with it beside without it", ["arms"], False),
         ("A call: microseconds on three arrays of 1024 elements", ["calls"], False),
         ("Compiling stage by stage, in a process that has compiled before", ["compile"], True),
         ("From the start of a process to a first result, ms", ["first_result", *kernels], False),
