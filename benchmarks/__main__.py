@@ -3,7 +3,7 @@
     python -m benchmarks                              every row, every peer that is installed
     python -m benchmarks mandelbrot --peers hand,numba --rounds 15
     python -m benchmarks --docs                       writes docs/performance.md's table and plots
-    python -m benchmarks arms | calls | compile | first_result | lanes | loop | uop      --help says more
+    python -m benchmarks arms | calls | compile | first_result | lanes | loop | uop
 
 Each peer runs in a process of its own and has its row ready; the processes take turns, so that a
 change of the machine's speed meets all. Peers are optional: what cannot be imported is listed as
@@ -17,7 +17,9 @@ import argparse
 import importlib
 import importlib.util
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +57,8 @@ def main() -> None:
     measured = [_measured(ROWS_BY_NAME[name], peers, settings) for name in arguments.rows]
     text = report(measured, peers, settings)
     print(text)
+    if arguments.docs:
+        text = "\n".join([text, *_more([m.row.name for m in measured if not m.note])])
     if arguments.markdown:
         insert(arguments.markdown, text)
     if arguments.plots:
@@ -72,6 +76,30 @@ def _measured(row: Row, peers: list[Peer], settings: Settings) -> Measured:
     asked = [p for p in peers if not (note and p.name == "ours")]
     found = measure(row, asked, settings, _say)
     return replace(found, note=note)
+
+
+def _more(rows: list[str]) -> Iterator[str]:
+    """The other benchmarks that the page shows, each as its section."""
+    kernels = [f"benchmarks/workloads.py:{row}" for row in rows]
+    sections = (
+        ("An arm that is never taken: with it beside without it", ["arms"], False),
+        ("A call: microseconds on three arrays of 1024 elements", ["calls"], False),
+        ("Compiling stage by stage, in a process that has compiled before", ["compile"], True),
+        ("From the start of a process to a first result, ms", ["first_result", *kernels], False),
+    )
+    for title, command, is_plain in sections:
+        _say(f"python -m benchmarks {command[0]}")
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks", *command],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+        if done.returncode != 0:
+            sys.exit(f"python -m benchmarks {command[0]} failed:\n{done.stderr[-1000:]}")
+        body = done.stdout.strip()
+        fence = "```" if is_plain else ""
+        yield f"### {title}\n\n" + "\n".join(filter(None, (fence, body, fence))) + "\n"
 
 
 def _say(line: str) -> None:
@@ -109,7 +137,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--markdown", type=Path, help="write the tables here too, between markers")
     parser.add_argument("--plots", type=Path, help="write pictures into this folder")
-    parser.add_argument("--docs", action="store_true", help="write docs/performance.md and plots")
+    parser.add_argument(
+        "--docs",
+        action="store_true",
+        help="write docs/performance.md and plots, other benchmarks included",
+    )
     return _Checked(parser, rows)
 
 
