@@ -7,27 +7,29 @@ from collections.abc import Callable
 from . import cache_key
 from .code_image import Native, flat, load
 from .disk_cache import Cache, Off, open_cache
+from .locks import COMPILING
 from .program import NO_PROGRAM, from_bytes, to_bytes
 
 
 def kept_code(text: Callable[[], str], *parts: object) -> Native:
-    """The code of a module, in memory.
+    """The code of a module, in memory. Made under the lock, as kernels are: any thread may ask.
 
     ``text`` makes the module's text, of this package's sources and ``parts`` alone."""
-    if not flat():
-        from . import jit  # brings the compiler: on demand
+    with COMPILING:
+        if not flat():
+            from . import jit  # brings the compiler: on demand
 
-        return jit.link(text())
-    place = _place(parts)
-    kept = None if place is None else place[0].fetch(place[1])
-    if kept is not None:
-        return load(from_bytes(kept)[1])
-    from . import jit
+            return jit.link(text())
+        place = _place(parts)
+        kept = None if place is None else place[0].fetch(place[1])
+        if kept is not None:
+            return load(from_bytes(kept)[1])
+        from . import jit
 
-    image = jit.compile_image(text())
-    if place is not None:
-        _keep(*place, to_bytes(NO_PROGRAM, image))
-    return load(image)
+        image = jit.compile_image(text())
+        if place is not None:
+            _keep(*place, to_bytes(NO_PROGRAM, image))
+        return load(image)
 
 
 def _place(parts: tuple[object, ...]) -> tuple[Cache, str] | None:
