@@ -47,7 +47,11 @@ class Data:
 
 
 def zeros(shape: tuple[int, ...], dtype: type = F) -> Array:
-    """Memory for a result, from a multiple of 64 on: what streaming stores ask for."""
+    """Memory for an array, from a multiple of 64 on.
+
+    Results have it because streaming stores ask for it, inputs because results have it: where an
+    address read and one just written differ by a little more than a multiple of 4096, processors
+    take one for the other, and a loop may take eight times as long."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.zeros(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
@@ -93,7 +97,11 @@ class Row:
     """Whether the domain is size × size elements, or size."""
 
     def data(self, size: int) -> Data:
-        return Data(size, self.inputs(size))
+        arrays = {}
+        for name, array in self.inputs(size).items():
+            arrays[name] = zeros(array.shape, array.dtype.type)
+            arrays[name][...] = array
+        return Data(size, arrays)
 
 
 # --- comparing answers

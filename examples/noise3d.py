@@ -30,9 +30,9 @@ def slope(h: i32, p: vec3) -> f32:
 
 def corner(cell: ivec3, p: vec3, seed: i32, x: i32, y: i32, z: i32) -> f32:
     """What the corner (x, y, z) of p's cell gives to p: its direction comes from a hash."""
-    h = mixed(dy.add_wrap(seed, cell.x + x))
-    h = mixed(dy.add_wrap(h, cell.y + y))
-    h = mixed(dy.add_wrap(h, cell.z + z))
+    h = mixed(dy.add_wrap(dy.add_wrap(cell.x, x), seed))
+    h = mixed(dy.add_wrap(dy.add_wrap(cell.y, y), h))
+    h = mixed(dy.add_wrap(dy.add_wrap(cell.z, z), h))
     return slope(h, p - vec3(x, y, z))
 
 

@@ -23,6 +23,7 @@ from ..rows import (
     Array,
     Data,
     F,
+    zeros,
 )
 from . import Form
 
@@ -38,7 +39,7 @@ def _realized(make: Callable[..., hl.Func], name: str) -> Callable[[Data, int], 
     """``make(buffer)`` gives the scheduled function; it is compiled at the first step."""
 
     def form(data: Data, threads: int) -> Form:
-        out = np.zeros_like(data[name])
+        out = zeros(data[name].shape)
         given, taken = hl.Buffer(data[name]), hl.Buffer(out)
         kept: dict[str, hl.Func] = {}
 

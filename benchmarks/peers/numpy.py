@@ -26,6 +26,7 @@ from ..rows import (
     Array,
     Data,
     F,
+    zeros,
 )
 from . import Form
 
@@ -39,7 +40,7 @@ def warm() -> None:
 def grayscale(data: Data, threads: int) -> Form:
     """A product at a time into two planes, as the sum 0.299 r + 0.587 g + 0.114 b."""
     image = data["image"]
-    out = np.zeros_like(image)
+    out = zeros(image.shape)
     gray, term = np.zeros((2, *image.shape[:2]), F)
 
     def step() -> None:
@@ -55,7 +56,7 @@ def grayscale(data: Data, threads: int) -> Form:
 
 def fused(data: Data, threads: int) -> Form:
     x = data["x"]
-    out, term, wave = (np.zeros_like(x) for _ in range(3))
+    out, term, wave = (zeros(x.shape) for _ in range(3))
 
     def step() -> None:
         np.sin(x, out=wave)
@@ -76,7 +77,7 @@ def convolution(weights: Array) -> Callable[[Data, int], Form]:
     def form(data: Data, threads: int) -> Form:
         image = data["image"]
         height, width = image.shape
-        out, term = np.zeros_like(image), np.zeros_like(image)
+        out, term = zeros(image.shape), zeros(image.shape)
 
         def step() -> None:
             padded = np.pad(image, radius, mode="edge")
@@ -166,7 +167,7 @@ def raymarch(data: Data, threads: int) -> Form:
 def nbody(data: Data, threads: int) -> Form:
     """256 bodies at a time, to stay in the cache."""
     position, velocity, mass = (data[name] for name in ("position", "velocity", "mass"))
-    out = np.zeros((2, data.size, 3), F)
+    out = zeros((2, data.size, 3), F)
     pull = np.zeros_like(position)
 
     def step() -> None:

@@ -31,6 +31,7 @@ from ..rows import (
     Array,
     Data,
     F,
+    zeros,
 )
 from . import Form
 
@@ -218,16 +219,16 @@ def _call(kernel: Callable, out: Array, *arguments: Array) -> Form:
 
 
 def _from(kernel: Callable, name: str) -> Callable[[Data, int], Form]:
-    return lambda data, threads: _call(kernel, np.zeros_like(data[name]), data[name])
+    return lambda data, threads: _call(kernel, zeros(data[name].shape), data[name])
 
 
 def _drawn(kernel: Callable, dtype: type) -> Callable[[Data, int], Form]:
-    return lambda data, threads: _call(kernel, np.zeros((data.size, data.size), dtype))
+    return lambda data, threads: _call(kernel, zeros((data.size, data.size), dtype))
 
 
 def _nbody(data: Data, threads: int) -> Form:
     coordinates = [data["position"][:, k].copy() for k in range(3)]
-    out = np.zeros((2, data.size, 3), F)
+    out = zeros((2, data.size, 3), F)
     return _call(nbody, out, *coordinates, data["velocity"], data["mass"])
 
 

@@ -21,6 +21,6 @@ def test_the_benchmark_of_calls_prints_a_row_a_form(monkeypatch: pytest.MonkeyPa
     found = calls.forms(64, numba=False)
     lines = calls.markdown(calls.measure(found, rounds=2)).splitlines()
     assert [line.split("|")[1].strip() for line in lines[2:]] == [form.name for form in found]
-    assert all(line.count("|") == 6 for line in lines)
+    assert all(line.count("|") == 7 for line in lines)
     for kernel in (calls.product, calls.axpy):
         assert kernel._native_entry

@@ -190,5 +190,5 @@ def test_explain_says_how_a_kernel_runs(run):
     assert result.code == 0
     assert result.out.startswith("test.invert@1\n  at once ")
     assert "image.sample()\n" in result.out
-    assert "whole elements of four words" in result.out
+    assert "elements of four words: whole vectors, shuffled" in result.out
     assert run("explain", "kernels.py", "--kernel", "invart").code == 1

@@ -79,6 +79,11 @@ def in_a_loop(a: Rows[f32], n: i32 = 5) -> Rows[f32]:
 
 
 @dy.kernel
+def between(a: Rows[f32]) -> Rows[f32]:
+    return a.linear(0.7 * f32(dy.element()))
+
+
+@dy.kernel
 def gathering(a: Rows[f32]) -> Rows[f32]:
     x = a.sample()
     return a.at(i32(x * 50.0)) if x > 0.9 else x
@@ -112,6 +117,7 @@ KERNELS = {
     nested: 2,
     again: 2,
     in_a_loop: 1,
+    between: 0,
     gathering: 1,
     used_twice: 0,
     mask_out: 1,
@@ -134,3 +140,18 @@ def test_regions_change_no_word(kernel: dy.Kernel, kind: str) -> None:
     want = kernel(data, backend="reference")
     for width in (1, 4, 8, 16):
         assert kernel.options(width=width)(data).tobytes() == want.tobytes(), width
+
+
+@dy.kernel
+def inner_only(a: Rows[f32]) -> Rows[f32]:
+    x, y = a.sample(), a.at(a.count - 1 - dy.element())
+    if y > 0.0:
+        if x > 0.5:
+            return dear(x)
+    return x
+
+
+def test_an_arm_around_a_dear_one_alone_is_a_region_too() -> None:
+    assert len(opened(inner_only)) == 2
+    a = np.linspace(-1, 2, 67, dtype=np.float32)
+    assert inner_only(a).tobytes() == inner_only(a, backend="reference").tobytes()

@@ -105,7 +105,7 @@ POLYNOMIALS = {
     "exp2 itself": Polynomial(
         gmpy2.exp2, lambda r: 1 / gmpy2.exp2(r), "-0.5", "0.5", exponential._EXP2, 50.5
     ),
-    "log": Polynomial(_log, lambda u: 1 / _log(u), _TINY, "0.02944", logarithm._LOG, 50.3),
+    "log": Polynomial(_log, lambda u: 1 / _log(u), _TINY, "0.02944", logarithm._LOG, 48.5),
     "log2 itself": Polynomial(
         _log2, lambda u: 1 / _log2(u), _TINY, "0.02944", logarithm._LOG2, 50.3
     ),

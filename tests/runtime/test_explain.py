@@ -205,9 +205,7 @@ def test_a_dear_arm_is_named_with_its_lines():
     line = next(k for k, text in enumerate(Path(__file__).read_text().splitlines(), 1)
                 if "dy.sqrt(dy.sqrt(value" in text)  # fmt: skip
     assert arm.startswith(f"line {line}: ")
-    assert arm.endswith(
-        "operations that run only where any element of a step takes it, in every step"
-    )
+    assert arm.endswith("operations run only where any element of a step takes it, in every step")
 
 
 @pytest.mark.parametrize(

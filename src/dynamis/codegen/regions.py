@@ -195,14 +195,15 @@ def _cost(u: Uop) -> int:
 
 
 def _price(homes: dict[Uop, _Arm], everywhere: _Arm) -> list[_Arm]:
-    """Every arm, outer ones first. An arm that is not dear adds its cost to the one around it."""
+    """Every arm, outer ones first. An arm adds its cost to the one around it: where that does not
+    hold, what it holds need not run either, whatever its own condition says."""
     arms = [everywhere]
     for arm in arms:
         arms += arm.children.values()
     for u, home in homes.items():
         home.cost += _cost(u)
     for arm in reversed(arms):
-        if arm.outer is not None and not arm.is_dear:
+        if arm.outer is not None:
             arm.outer.cost += arm.cost
     return arms
 

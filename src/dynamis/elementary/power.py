@@ -120,7 +120,8 @@ def _of_negative(m: Arithmetic, size: Real, y: Real, power: Real) -> Real:
 
 
 def _accurate(m: Arithmetic, size: Real, y: Real) -> Real:
-    """size**y as an f32, of any f32 that is not negative and any f64 that is an f32."""
+    """size**y as an f32, of what ``pow`` is unsure of: among zeros and infinities their zeroth
+    powers, and 1 to an infinite one."""
     (high, low), scale = _pair(m, size, y)
     tie = m.where(low < 0.0, -low, low) < high * _TIE
     return m.narrow(to_odd(m, (high, m.where(tie, 0.0, low))) * scale)
@@ -129,15 +130,12 @@ def _accurate(m: Arithmetic, size: Real, y: Real) -> Real:
 def _pair(m: Arithmetic, size: Real, y: Real) -> tuple[Pair, Real]:
     """size**y to 2**-97, as a pair near 1 times a power of two.
 
-    The special cases replace the exponent, not the value: one arm of code is one branch, and a
-    choice around it would be one more."""
+    The special cases replace the exponent: 2**0 is exactly 1, and of NaN it is NaN."""
     log2 = _log2_pair(m, m.wide(size))
     exponent = y * log2[0]
     rest = m.fma(y, log2[1], m.fma(y, log2[0], -exponent))
-    rest = m.where((rest < 1.0) & (rest > -1.0), rest, 0.0)  # of infinities it is NaN
-    ends = m.eq(size, 0.0) | m.eq(size, math.inf)
-    exponent = m.where(ends, m.where((size > 1.0) ^ (y < 0.0), _END, -_END), exponent)
-    exponent = m.where(m.eq(size, size) & m.eq(y, y), exponent, math.nan)
+    rest = m.where((rest < 1.0) & (rest > -1.0), rest, 0.0)  # of an infinite y it is NaN
+    exponent = m.where(m.eq(size, size), exponent, math.nan)
     exponent = m.where(m.eq(size, 1.0) | m.eq(y, 0.0), 0.0, exponent)
     return _exp2_pair(m, _clamped(m, exponent), rest)
 

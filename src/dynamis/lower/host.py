@@ -25,8 +25,10 @@ from ..uop import (
     range_,
     stack,
     store,
+    with_tag,
 )
 from ..uop.abi import RECORD
+from ..uop.elementary import SELECT
 from . import arithmetic as word
 from .arithmetic import f32, i32
 from .call_class import SIDES, CallClass
@@ -118,10 +120,10 @@ class Host:
             low, high, fraction = axes[len(place)]
             whole = word.eq(fraction, f32(0.0))
             rest = word.sub(f32(1.0), fraction)
-            return tuple(
-                word.where(whole, a, word.add(word.mul(a, rest), word.mul(b, fraction)))
-                for a, b in zip(along((*place, low)), along((*place, high)), strict=True)
-            )
+            ends = zip(along((*place, low)), along((*place, high)), strict=True)
+            mixed = ((a, word.add(word.mul(a, rest), word.mul(b, fraction))) for a, b in ends)
+            # seldom whole: a branch around what is mixed in would only be in the way
+            return tuple(with_tag(SELECT, word.where(whole, a, m)) for a, m in mixed)
 
         return along(())
 

@@ -12,6 +12,7 @@ the loop stores.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from ..dtype import Ptr, bool_
@@ -84,8 +85,13 @@ class _Body(Accesses):
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for u in self.rendered:
-            self._node(u)
+        for is_alu, nodes in itertools.groupby(self.rendered, _is_alu):
+            run = list(nodes)
+            if is_alu and self.staggers(run):
+                self.staggered(run)
+            else:
+                for u in run:
+                    self._node(u)
         self.out.line("br label %stopped")
         self.start("stopped")
         if self.streaming and self.machine.x86:
@@ -319,6 +325,10 @@ class _Body(Accesses):
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
             names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
         return names
+
+
+def _is_alu(u: Uop) -> bool:
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 
 def _zero(ty: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dtype import Dtype, Ptr, bool_
+from ..dtype import Dtype, Ptr, bool_, float32
 from ..uop import Ops, Uop
 from .analysis import crossing_masks, rendered_nodes
 from .fused import fused
@@ -20,6 +20,9 @@ from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 
 Parts = list[str]
+
+WAITS = 3
+"""Roots and quotients from which a run of nodes is worth staggering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,29 +137,65 @@ class Values:
 
     def alu(self, u: Uop) -> Parts:
         """An arithmetic node, one part after the other."""
-        lanes, group = lanes_of(u), fused(u)
-        operands = u.src if group is None else group.operands
-        per = self._common_lanes(u, operands, lanes)
+        lanes, per = lanes_of(u), self._common_lanes(u)
         if lanes:
-            columns = [self.use(s, lanes, per) for s in operands]
+            columns = [self.use(s, lanes, per) for s in _operands(u)]
         else:
-            columns = [[self.scalar(s)] for s in operands]
-        parts = []
-        for args in zip(*columns, strict=True):
-            if group is None:
-                parts.append(Select(self.out, u, list(args), per).emit())
-                continue
-            ty = vector_type(scalar_type(operands[0].dtype), per)
-            if group.name == "ole":
-                parts.append(self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}"))
-            else:
-                parts.append(self.out.call(group.name, ty, [(ty, a) for a in args]))
+            columns = [[self.scalar(s)] for s in _operands(u)]
+        parts = [self._one(u, args, per) for args in zip(*columns, strict=True)]
         if u.dtype is bool_ or not lanes:
             return parts
         return self.cut(scalar_type(u.dtype), parts, per, self.part_lanes(u.dtype, lanes))
 
-    def _common_lanes(self, u: Uop, operands: Sequence[Uop], lanes: int) -> int:
+    def _one(self, u: Uop, args: Sequence[str], per: int) -> str:
+        """An arithmetic node over one part of ``per`` lanes of each operand."""
+        group = fused(u)
+        if group is None:
+            return Select(self.out, u, list(args), per).emit()
+        ty = vector_type(scalar_type(group.operands[0].dtype), per)
+        if group.name == "ole":
+            return self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}")
+        return self.out.call(group.name, ty, [(ty, a) for a in args])
+
+    def staggered(self, run: Sequence[Uop]) -> None:
+        """Arithmetic nodes that follow each other, all of them for one part before the next.
+
+        Where a run waits for its roots and quotients, of which the machine does one at a time, the
+        parts then wait at different times, and each has the unit while the others compute."""
+        shaped = [u for u in run if lanes_of(u)]
+        for u in run:
+            if not lanes_of(u):
+                self.define(u, *self.alu(u))
+        per = self._common_lanes(shaped[0])
+        for u in shaped:
+            self.names[u] = []
+        for k in range(lanes_of(shaped[0]) // per):
+            for u in shaped:
+                args = [self._part(s, lanes_of(u), per, k) for s in _operands(u)]
+                self.names[u].append(self._one(u, args, per))
+        for u in shaped:
+            self.define(u, *self.names[u])
+
+    def _part(self, u: Uop, lanes: int, per: int, k: int) -> str:
+        made = self.names.get(u, [])
+        return (
+            made[k] if lanes_of(u) and k < len(made) < lanes // per else self.use(u, lanes, per)[k]
+        )
+
+    def staggers(self, run: Sequence[Uop]) -> bool:
+        """Whether a run of arithmetic nodes is worth staggering, and its parts are of one kind."""
+        shaped = [u for u in run if lanes_of(u)]
+        lanes = {lanes_of(u) for u in shaped}
+        if sum(u.op in (Ops.SQRT, Ops.FDIV) for u in shaped) < WAITS or len(lanes) != 1:
+            return False
+        dtypes = {s.dtype for u in shaped for s in (u, *_operands(u))} - {bool_}
+        return {d.bitsize for d in dtypes} == {32} and max(lanes) > self.part_lanes(
+            float32, max(lanes)
+        )
+
+    def _common_lanes(self, u: Uop) -> int:
         """The lanes of a part in which every operand of a node, and its result, fits a vector."""
+        lanes, operands = lanes_of(u), _operands(u)
         if not lanes:
             return 0
         wide = [s.dtype for s in (u, *operands) if s.dtype is not bool_]
@@ -241,3 +280,9 @@ class Values:
             name = self.narrow(wide, per)
         word = self.out.value(f"bitcast <{per} x i1> {name} to i{per}")
         return self.out.value(f"icmp {compare} i{per} {word}, {bits}")
+
+
+def _operands(u: Uop) -> Sequence[Uop]:
+    """What an arithmetic node, with the nodes that it is fused with, computes on."""
+    group = fused(u)
+    return u.src if group is None else group.operands

@@ -137,6 +137,7 @@ class _Explanation:
                 yield f"{_quoted(span)} — unrolled"
 
     def _arms(self) -> Iterator[str]:
+        found: Counter[str] = Counter()
         for region in self.facts.regions:
             spans = self._spans(region)
             if not spans:
@@ -145,7 +146,9 @@ class _Explanation:
             where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
             when = "where it is taken" if region.uniform else "where any element of a step takes it"
             size = sum(u.op.is_alu for u in region.nodes)
-            yield f"{where}: {size} operations that run only {when}, {region.place.value}"
+            found[f"{where}: {size} operations run only {when}, {region.place.value}"] += 1
+        for text, count in found.items():
+            yield text if count == 1 else f"{text} ({count} such arms)"
 
     def _checks(self) -> Iterator[str]:
         # one place may stand for many checks: unrolled loops, components, helpers
@@ -196,11 +199,9 @@ class _Explanation:
             return "the column is divided on the way to the address"
         if any(_is_choice(u) and lanes_or_zero(u) for u in below):
             return "the address is chosen by a condition that differs from element to element"
-        if node.op is Ops.CAST:
-            return "its column is not the element's own plus a whole number that all share"
         if node.op in (Ops.WHERE, Ops.MAX):
             return "its clamp can bite anywhere in a row"
-        return f"of {node.op.name} on the way to the address"
+        return "its column is not the element's own plus a whole number that all share"
 
 
 def _is_choice(u: Uop) -> bool:

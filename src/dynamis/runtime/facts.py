@@ -184,10 +184,11 @@ def _is_laned_store(u: Uop) -> bool:
 
 def culprits(at: Uop) -> list[Uop]:
     """The nodes that keep a vector index from being ``base + step * lane``: what they are made of
-    still has that form, or is no integer."""
+    still has that form, or is no integer. Integers that it reaches through a float are no part of
+    its form."""
     forms: dict[Uop, Affine] = {}
     found: list[Uop] = []
-    for u in values_under(at):
+    for u in values_under(at, integers=True):
         if u.op is Ops.INDEX or not u.dtype.is_int or dims_or_none(u) is None:
             continue
         form = affine(u, forms)
@@ -200,8 +201,9 @@ def culprits(at: Uop) -> list[Uop]:
     return found
 
 
-def values_under(root: Uop) -> list[Uop]:
-    """The nodes that a value is computed from, sources first; not what loops and reads are."""
+def values_under(root: Uop, *, integers: bool = False) -> list[Uop]:
+    """The nodes that a value is computed from, sources first; not what loops and reads are.
+    ``integers``: nor what other values than integers are."""
     order: dict[Uop, None] = {}
     pending = [(root, False)]
     while pending:
@@ -210,6 +212,7 @@ def values_under(root: Uop) -> list[Uop]:
             order[u] = None
         elif u not in order:
             pending.append((u, True))
-            if u.op not in (Ops.RANGE, Ops.LOAD, Ops.PARAM):
+            inner = u.op not in (Ops.RANGE, Ops.LOAD, Ops.PARAM)
+            if inner and (u.dtype.is_int or not integers):
                 pending += [(s, False) for s in u.src]
     return list(order)

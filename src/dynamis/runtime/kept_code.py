@@ -12,24 +12,28 @@ from .program import NO_PROGRAM, from_bytes, to_bytes
 
 
 def kept_code(text: Callable[[], str], *parts: object) -> Native:
-    """The code of a module, in memory. Made under the lock, as kernels are: any thread may ask.
+    """The code of a module, in memory, made under the lock of all compiling.
 
     ``text`` makes the module's text, of this package's sources and ``parts`` alone."""
     with COMPILING:
-        if not flat():
-            from . import jit  # brings the compiler: on demand
+        return _code(text, parts)
 
-            return jit.link(text())
-        place = _place(parts)
-        kept = None if place is None else place[0].fetch(place[1])
-        if kept is not None:
-            return load(from_bytes(kept)[1])
-        from . import jit
 
-        image = jit.compile_image(text())
-        if place is not None:
-            _keep(*place, to_bytes(NO_PROGRAM, image))
-        return load(image)
+def _code(text: Callable[[], str], parts: tuple[object, ...]) -> Native:
+    if not flat():
+        from . import jit  # brings the compiler: on demand
+
+        return jit.link(text())
+    place = _place(parts)
+    kept = None if place is None else place[0].fetch(place[1])
+    if kept is not None:
+        return load(from_bytes(kept)[1])
+    from . import jit
+
+    image = jit.compile_image(text())
+    if place is not None:
+        _keep(*place, to_bytes(NO_PROGRAM, image))
+    return load(image)
 
 
 def _place(parts: tuple[object, ...]) -> tuple[Cache, str] | None:

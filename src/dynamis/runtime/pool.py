@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
+from .locks import COMPILING
 from .relay import Slot, relays
 
 Task = Callable[[], None]
@@ -74,7 +75,7 @@ class Pool:
         self._free += 1
 
     def _work(self) -> None:
-        slot = Slot() if relays() else None
+        slot: Slot | None = None
         while (item := self._tasks.get()) is not None:
             task, ends = item
             error: BaseException | None = None
@@ -87,6 +88,9 @@ class Pool:
                 self._free += 1
             ends.note(error)
             del ends, error
+            if slot is None and relays():
+                with COMPILING:  # its code may have to be made, and another thread may fork
+                    slot = Slot()
             if slot is not None and self._tasks.empty():
                 self.awake.add(slot)
                 slot.linger()

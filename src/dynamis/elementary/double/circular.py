@@ -8,7 +8,7 @@ k_sin.c and k_cos.c), and q says which of them, with which sign.
 from __future__ import annotations
 
 from ..arithmetic import Arithmetic, Real, horner
-from .exact import SIGN, Pair, ordered_sum
+from .exact import SIGN, Pair, ordered_sum, product
 from .reduction import reduced
 
 # fmt: off
@@ -66,8 +66,7 @@ def _sin(m: Arithmetic, r: Pair) -> Pair:
 
 def _cos(m: Arithmetic, r: Pair) -> Pair:
     high, low = r
-    z = high * high
-    half = 0.5 * z
-    one, rest = ordered_sum(1.0, -half)
-    small = m.fma(z * z, horner(m, z, COS), -(high * low))
-    return ordered_sum(one, rest + small)
+    z, z_low = product(m, high, high)
+    one, rest = ordered_sum(1.0, -0.5 * z)
+    rest = rest - m.fma(0.5, z_low, high * low)
+    return ordered_sum(one, m.fma(z * z, horner(m, z, COS), rest))

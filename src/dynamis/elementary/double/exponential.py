@@ -1,7 +1,7 @@
 """exp and exp2 of an f64.
 
-x ln 2-reduced is k ln 2 + r with |r| <= ln 2 / 2 as a pair; e**r = 1 + r + r**2 q(r), the two first
-terms exactly as a pair, so that all errors but the last rounding are below 0.1 ulp. 2**k is
+x = k ln 2 + r with a whole k and |r| <= ln 2 / 2, r as a pair. e**r = 1 + r + r**2 q(r), whose two
+first terms are summed exactly, so that all errors but the last rounding are below 0.15 ulp. 2**k is
 multiplied in as two factors: overflow and subnormal results need no case of their own.
 """
 

@@ -83,5 +83,6 @@ def _combined(m: Arithmetic, of_cosh: Pair, of_sinh: Pair, sums: _Sums) -> Pair:
     (r, r_low), cosh_rest, sinh_rest = sums
     linear, rest = product(m, of_sinh[0], r)
     high, low = ordered_sum(of_cosh[0], linear)
-    small = m.fma(of_sinh[0], sinh_rest + r_low, of_cosh[0] * cosh_rest)
-    return ordered_sum(high, low + (rest + (small + m.fma(of_sinh[1], r, of_cosh[1]))))
+    tiny = (low + rest) + m.fma(of_sinh[1], r, of_cosh[1])
+    small = m.fma(of_sinh[0], sinh_rest + r_low, m.fma(of_cosh[0], cosh_rest, tiny))
+    return ordered_sum(high, small)

@@ -1,8 +1,8 @@
 """log and log2 of an f64, and log2 as a pair for powers.
 
 x = 2**k * c with c within sqrt(1/2) … sqrt(2); f = c - 1 is exact. With s = f / (2 + f) and
-z = s**2, log c = f - f**2/2 + s (f**2/2 + z p(z)), where the first term is exact and the others are
-small beside it (Muller, *Elementary Functions*, chapter 4; fdlibm, e_log.c, for this form).
+z = s**2, log c = f - f**2/2 + s (f**2/2 + z p(z)), of which all but the last term is kept exactly
+(Muller, *Elementary Functions*, chapter 4; fdlibm, e_log.c, for this form).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def log(m: Arithmetic, x: Real) -> Real:
     """ln x; C23 F.10.3.11: log(±0) is -inf, log(1) +0, log(x < 0) NaN."""
     k, f = _parts(m, x)
     high, low = ordered_sum(k * LN2_PARTS[0], f)
-    value = high + (low + m.fma(k, LN2_PARTS[1], _rest(m, f)))
-    return _with_edges(m, x, value)
+    high, rest = _completed(m, high, f)
+    return _with_edges(m, x, high + (m.fma(k, LN2_PARTS[1], low) + rest))
 
 
 def log2(m: Arithmetic, x: Real) -> Real:
     """log2 x; C23 F.10.3.13: as log; exact at powers of two."""
     k, f = _parts(m, x)
-    high, low = ordered_sum(f, _rest(m, f))
+    high, low = ordered_sum(*_completed(m, f, f))
     scaled, rest = product(m, high, _INVERSE_LN2[0])
     rest = rest + m.fma(high, _INVERSE_LN2[1], low * _INVERSE_LN2[0])
     whole, fraction = ordered_sum(k, scaled)
@@ -67,12 +67,14 @@ def _parts(m: Arithmetic, x: Real) -> Pair:
     return k, m.float64((raised & _FRACTION) + _SQRT_HALF_BITS) - 1.0
 
 
-def _rest(m: Arithmetic, f: Real) -> Real:
-    """log(1 + f) - f."""
+def _completed(m: Arithmetic, start: Real, f: Real) -> Pair:
+    """start + log(1 + f) - f, for a start of at least f**2/2 in size; the low part is not rounded
+    into the high one."""
     s = m.div(f, 2.0 + f)
     z = s * s
-    half = 0.5 * f * f
-    return m.fma(s, m.fma(z, horner(m, z, LOG), half), -half)
+    half, half_low = product(m, 0.5 * f, f)
+    high, low = ordered_sum(start, -half)
+    return high, m.fma(s, m.fma(z, horner(m, z, LOG), half), low - half_low)
 
 
 def _with_edges(m: Arithmetic, x: Real, value: Real) -> Real:
