@@ -3,7 +3,7 @@
     python -m benchmarks                              every row, every peer that is installed
     python -m benchmarks mandelbrot --peers hand,numba --rounds 15
     python -m benchmarks --docs                       writes docs/performance.md's table and plots
-    python -m benchmarks calls | compile | first_result | lanes | loop | uop      --help says more
+    python -m benchmarks arms | calls | compile | first_result | lanes | loop | uop      --help says more
 
 Each peer runs in a process of its own and has its row ready; the processes take turns, so that a
 change of the machine's speed meets all. Peers are optional: what cannot be imported is listed as
@@ -29,7 +29,7 @@ from .rows import ROWS, Row
 from .table import insert, report
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("calls", "compile", "first_result", "lanes", "loop", "uop")
+OTHERS = ("arms", "calls", "compile", "first_result", "lanes", "loop", "uop")
 """Benchmarks of other things: modules here with a ``main``, which take their own options."""
 
 

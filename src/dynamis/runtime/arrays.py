@@ -24,8 +24,9 @@ from .names import PortName, spell_axes, spell_extent, spell_type
 
 Array = npt.NDArray[Any]
 
+_FLOAT32 = np.dtype(np.float32)
 _HOST_DTYPES: dict[Type, np.dtype[Any]] = {
-    Type.FLOAT: np.dtype(np.float32),
+    Type.FLOAT: _FLOAT32,
     Type.DOUBLE: np.dtype(np.float64),
     Type.INT: np.dtype(np.int32),
     Type.BOOL: np.dtype(np.bool_),
@@ -63,7 +64,7 @@ def check_extent(what: object, shape: Shape, extent: tuple[int, ...]) -> None:
         )
 
 
-def as_array(what: object, given: object, dtype: str = "float32") -> Array:
+def as_array(what: object, given: object, dtype: np.dtype[Any] = _FLOAT32) -> Array:
     """``given`` as a NumPy array, without a copy where its protocol allows; never a subclass.
     ``dtype`` is what an error tells to write.
 
@@ -93,7 +94,7 @@ def is_masked(given: object) -> bool:
     return isinstance(given, masked)
 
 
-def _from_protocol(what: object, given: object, dtype: str) -> Array:
+def _from_protocol(what: object, given: object, dtype: np.dtype[Any]) -> Array:
     buffer = _buffer(given)
     if buffer is not None:
         return np.asarray(buffer)
@@ -101,7 +102,7 @@ def _from_protocol(what: object, given: object, dtype: str) -> Array:
         return np.asarray(given)
     if hasattr(given, "__dlpack__"):
         return np.from_dlpack(given)
-    name = "bool_" if dtype == "bool" else dtype
+    name = "bool_" if dtype == np.bool_ else dtype.name
     hint = f"; write np.asarray(..., dtype=np.{name})" if isinstance(given, (list, tuple)) else ""
     raise ArgumentTypeError(
         f"{what} is {a_kind(given)}: an array is expected (NumPy, the buffer protocol, "

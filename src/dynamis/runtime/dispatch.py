@@ -76,7 +76,7 @@ def call(
     bound = bind(manifest, args, keywords, OPTIONS, positional)
     params = param_values(manifest, bound.params)
     given = [
-        as_array(PortName("input", port), value, host_dtype(port.element).name)
+        as_array(PortName("input", port), value, host_dtype(port.element))
         for port, value in zip(manifest.inputs, bound.inputs, strict=True)
     ]
     extents = [input_extent(p, a) for p, a in zip(manifest.inputs, given, strict=True)]
