@@ -36,10 +36,22 @@ def linearize(root: Uop) -> Uop:
         root = _nest_ends(order)
         order = toposort(root)
     order.pop()  # the root itself
-    loops = {u: innermost(u.ranges) for u in order}
+    loops = _loops(order)
     if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
     return linear(_Lists(order, loops).run())
+
+
+def _loops(order: Sequence[Uop]) -> dict[Uop, Uop | None]:
+    """The innermost loop that each node stands in."""
+    known: dict[tuple[Uop, ...], Uop | None] = {}  # many nodes stand in the same ranges
+    loops: dict[Uop, Uop | None] = {}
+    for u in order:
+        ranges = u.ranges
+        if ranges not in known:
+            known[ranges] = innermost(ranges)
+        loops[u] = known[ranges]
+    return loops
 
 
 @dataclass(frozen=True, slots=True, eq=False)

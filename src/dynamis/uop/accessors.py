@@ -117,8 +117,11 @@ class Accessors:
     def max_shape(self: Uop) -> tuple[int, ...]:
         """`shape` with each symbolic dimension replaced by its upper bound."""
         found = self._shape
-        if found == ():  # known, and the usual one
-            return ()
+        # known, and one of the two that values of a kernel have: () and (lanes,)
+        if found == () or (
+            found.__class__ is tuple and len(found) == 1 and found[0].__class__ is int
+        ):
+            return found  # type: ignore[no-any-return]  # a tuple of integers
         from dynamis.uop.shape import max_shape
 
         return max_shape(self)
