@@ -145,10 +145,7 @@ def test_regions_change_no_word(kernel: dy.Kernel, kind: str) -> None:
 @dy.kernel
 def inner_only(a: Rows[f32]) -> Rows[f32]:
     x, y = a.sample(), a.at(a.count - 1 - dy.element())
-    if y > 0.0:
-        if x > 0.5:
-            return dear(x)
-    return x
+    return (dear(x) if x > 0.5 else x * 2.0) if y > 0.0 else x
 
 
 def test_an_arm_around_a_dear_one_alone_is_a_region_too() -> None:
