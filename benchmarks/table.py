@@ -58,15 +58,20 @@ def insert(path: Path, text: str) -> None:
 
 
 def verdict(measured: Measured) -> str:
-    """Whether ours reaches the row's goal beside the hand-written C++ of the same run."""
-    ours, hand = measured.best("ours"), measured.best("hand")
+    """Whether ours reaches the row's goal in this run."""
+    goal, ours = measured.row.goal, measured.best("ours")
     if ours is None:
         return "—"
-    if hand is None:
-        return "no hand C++ here"
-    if ours.median <= measured.row.goal.times_hand * hand.median:
+    if goal.peer:
+        best = measured.best_peer
+        standard = best[1] if best else None
+    else:
+        standard = measured.best("hand")
+    if standard is None:
+        return "no peer here" if goal.peer else "no hand C++ here"
+    if ours.median <= goal.times * standard.median:
         return "reached"
-    if measured.row.goal.tie and ours.median <= TIE * _tie_with(measured):
+    if goal.tie and ours.median <= TIE * _tie_with(measured):
         return "tie"
     return "BELOW"
 
