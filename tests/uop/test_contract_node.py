@@ -61,6 +61,7 @@ def test_tags_are_equal_for_one_node_only_and_are_not_used_again() -> None:
 
 def test_the_node_tag_is_part_of_identity() -> None:
     u = with_tag("mark", a + b)
+    assert (a + b).node_tag is None
     assert u.node_tag == "mark"
     assert u is not a + b
     assert u is with_tag("mark", a + b)

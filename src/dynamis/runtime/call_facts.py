@@ -14,7 +14,8 @@ class CallProgram(NamedTuple):
     ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
     that the domain may have; ``arguments``: an array by number or a scalar by name;
     ``longest``: elements up to which a run is not worth another thread; ``brief``: up to which it
-    keeps the GIL."""
+    keeps the GIL; ``shared``: up to which it is not interrupted; ``block``: the most of a block;
+    ``width``: of a step."""
 
     code: Native
     same_extent: tuple[bool, ...]
@@ -22,6 +23,9 @@ class CallProgram(NamedTuple):
     arguments: tuple[int | str, ...]
     longest: int
     brief: int
+    shared: int
+    block: int
+    width: int
 
 
 class CallFacts(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -24,6 +23,7 @@ from .errors import ArgumentTypeError, ArgumentValueError
 from .names import PortName
 from .outputs import out_arrays, prepare_outputs
 from .params import param_values
+from .pool import available_cpus
 
 Progress = Callable[[int, int], None]
 """Called from the calling thread with the blocks done and the blocks in all."""
@@ -145,10 +145,3 @@ def thread_count(threads: object) -> int:
     if not 1 <= count <= MAX_THREADS:
         raise ArgumentValueError(f"threads= takes a whole number in 1…{MAX_THREADS}, not {count}")
     return count
-
-
-def available_cpus() -> int:
-    """CPUs that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

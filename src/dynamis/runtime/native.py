@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -27,6 +27,7 @@ from .call_facts import CallFacts, CallProgram
 from .code_image import Native
 from .locks import COMPILING
 from .maker import Maker
+from .plan import Plan, most_elements, plan
 from .program import FaultSite, Program
 from .stages import STAGES
 from .streaming import line_scalars, streams
@@ -34,8 +35,6 @@ from .threads import Progress, run_blocks, run_one
 from .timing import Timings
 from .width import columns_at, fitting_width
 
-_BLOCK_WORK = 2**22
-"""Operations a block should hold: long beside taking it, short beside a run."""
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**32
 """A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
 of fewer operations as a rule is not worth another thread."""
@@ -51,16 +50,6 @@ class StageError(DynamisError, ValueError):
 
 class InputChanged(DynamisError, RuntimeError):
     """An input array was changed by another thread while a kernel ran on it."""
-
-
-class _Plan(NamedTuple):
-    """How a domain is cut: see ``codegen.split``."""
-
-    segments: int
-    segment_columns: int
-    units: int
-    unit_block: int
-    blocks: int
 
 
 class NativeKernel:
@@ -90,7 +79,7 @@ class NativeKernel:
         self._element = first.lanes * host_dtype(first).itemsize
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
         self.short_runs = 0
-        """Runs so far that were not worth another thread."""
+        """Runs so far that were too short to be interrupted."""
 
     # What is made on demand is made under the lock, for another thread may fork meanwhile.
 
@@ -132,20 +121,20 @@ class NativeKernel:
         streaming = width > 1 and streams(inputs, outputs, self._element)
         options = Options(width, streaming)
         program, native = self._program(call, options, search=False)
-        plan = _plan(program, extent, threads, options.width)
-        scalars = self._scalars(inputs, params, extent, plan)
+        cut = plan(program.typical, extent, threads, options.width)
+        scalars = self._scalars(inputs, params, extent, cut)
         scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
-        short = size * program.worst < _SHORT_WORST
+        short = size <= _most(program)
         if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
             threads = 1
-            self.short_runs += 1
+        self.short_runs += short
         failed = run_blocks(
             native["run"],
             args,
-            plan.blocks,
+            cut.blocks,
             threads,
             here=short,
             progress=progress,
@@ -168,6 +157,9 @@ class NativeKernel:
                 arguments=program.arguments,
                 longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
                 brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
+                shared=_most(program),
+                block=most_elements(program.typical),
+                width=options.width,
             )
             for (call, options, search), (program, native) in self._programs.items()
             if not search and not options.streaming and call == CallClass(call.same_extent)
@@ -222,16 +214,12 @@ class NativeKernel:
         inputs: Sequence[Array],
         params: Sequence[Value],
         extent: tuple[int, ...],
-        plan: _Plan,
+        cut: Plan,
     ) -> dict[str, int]:
         """Each scalar parameter's 8-byte slot, by name."""
         scalars = {
             **_sides("", extent),
-            "segments": plan.segments,
-            "segment_columns": plan.segment_columns,
-            "units": plan.units,
-            "unit_block": plan.unit_block,
-            "blocks": plan.blocks,
+            **cut._asdict(),
         }
         for port, array in zip(self.manifest.inputs, inputs, strict=True):
             scalars |= _sides(f"{port.name}.", array.shape[: port.shape.rank])
@@ -277,21 +265,14 @@ def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
     return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
 
 
+def _most(program: Program) -> int:
+    """The most elements of a run that is not interrupted."""
+    return (_SHORT_WORST - 1) // program.worst
+
+
 def _elements(program: Program, work: int, worst: int) -> int:
     """The most elements that take less than ``work`` as a rule and than ``worst`` at worst."""
     return min((work - 1) // program.typical, (worst - 1) // program.worst)
-
-
-def _plan(program: Program, extent: tuple[int, ...], threads: int, width: int) -> _Plan:
-    rows, columns = math.prod(extent[:-1]), extent[-1]
-    wanted = max(_BLOCK_WORK // program.typical, 1)
-    wanted = min(wanted, max(rows * columns // (64 * threads), 1))
-    segments = max(min(-(-columns // wanted), columns // (8 * width)), 1)
-    each = columns if segments == 1 else columns // segments // width * width
-    segments = columns // each
-    units = rows * segments
-    unit_block = max(wanted * segments // columns, 1)
-    return _Plan(segments, each, units, unit_block, -(-units // unit_block))
 
 
 def _arguments(

@@ -14,12 +14,16 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from .locks import COMPILING
-from .relay import Slot, relays
+from .relay import MAX_CREW, Slot, join, relays
 
 Task = Callable[[], None]
 
-_MOST = 64
-"""Most threads of a pool; more tasks may be given, and take turns."""
+
+def available_cpus() -> int:
+    """CPUs that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Ends:
@@ -57,7 +61,7 @@ class Pool:
 
         Raises RuntimeError where not even one thread can be started."""
         with self._lock:
-            if self._free <= 0 and len(self._threads) < _MOST:
+            if self._free <= 0 and len(self._threads) < MAX_CREW:
                 self._start()
             self._free -= 1
             self._tasks.put((task, ends))
@@ -91,6 +95,7 @@ class Pool:
             if slot is None and relays():
                 with COMPILING:  # its code may have to be made, and another thread may fork
                     slot = Slot()
+                    join(slot, available_cpus())
             if slot is not None and self._tasks.empty():
                 self.awake.add(slot)
                 slot.linger()

@@ -16,13 +16,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 
 from .code_image import Native, flat
 from .kept_code import kept_code
+from .locks import COMPILING
 
 LINGER = 10_000
 """Looks at a slot before its thread goes to sleep: about 0.3 ms."""
-_SETTLE = 100_000
+MAX_CREW = 64
+"""The most threads of a pool."""
+SETTLE = 100_000
 """Looks at a slot whose run is about to end, before others may have the processor."""
 
 _TEXT = """
@@ -116,6 +120,19 @@ done:
 """
 
 
+class Crew(ctypes.Structure):
+    """The threads of this process's pool that may be awake, for native code: ``count`` slots, the
+    functions ``post`` and ``settle``, and how many ``threads`` a run has that asks for none."""
+
+    _fields_ = [
+        ("count", ctypes.c_int64),
+        ("threads", ctypes.c_int64),
+        ("post", ctypes.c_void_p),
+        ("settle", ctypes.c_void_p),
+        ("slots", ctypes.c_void_p * MAX_CREW),
+    ]
+
+
 @functools.cache
 def _code() -> Native:
     return kept_code(lambda: _TEXT, "relay")
@@ -125,9 +142,9 @@ class Slot:
     """Where a run is posted for one thread of the pool, which calls ``linger`` alone."""
 
     def __init__(self) -> None:
-        self._code = code = _code()  # held here: two threads may have made one each
+        self.code = code = _code()  # held here: two threads may have made one each
         self._words = (ctypes.c_uint64 * 5)()
-        self._at = ctypes.addressof(self._words)
+        self.address = ctypes.addressof(self._words)
         self._keep: object = None
         pointer, number = ctypes.c_void_p, ctypes.c_uint64
         self._linger = ctypes.CFUNCTYPE(None, pointer, number)(code["linger"])
@@ -136,21 +153,45 @@ class Slot:
 
     def linger(self) -> None:
         """Take runs as they are posted, until none has been for a while."""
-        self._linger(self._at, LINGER)
+        self._linger(self.address, LINGER)
 
     def post(self, entry: int, args: int, control: int, keep: object) -> int:
         """Post a run; its ticket, or 0 where the thread sleeps or has another one. ``keep`` lives
         until the run has ended, whether it is waited for or not."""
         before = self._keep
         self._keep = before, keep
-        ticket = int(self._post(self._at, entry, args, control))
+        ticket = int(self._post(self.address, entry, args, control))
         self._keep = keep if ticket else before
         return ticket
 
     def settled(self, ticket: int) -> bool:
         """Whether the run of that ticket is not touched any more, taken back if need be; after
         waiting for that a while."""
-        return bool(self._settle(self._at, ticket, _SETTLE))
+        return bool(self._settle(self.address, ticket, SETTLE))
+
+
+crew = Crew()
+"""Only ever grows, and is empty again in a forked child, which has none of its parent's threads."""
+_members: list[Slot] = []
+
+
+def join(slot: Slot, threads: int) -> None:
+    """Make a slot known to native code, for as long as the process lives."""
+    with COMPILING:
+        if crew.count < MAX_CREW:
+            _members.append(slot)
+            code = slot.code
+            crew.post, crew.settle, crew.threads = code["post"], code["settle"], threads
+            crew.slots[crew.count] = slot.address
+            crew.count += 1
+
+
+def _leave_all() -> None:
+    crew.count = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all)
 
 
 def relays() -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ...kernel.module import Manifest, Port, Shape
 from ...kernel.types import Type
+from .. import relay, streaming
 from ..arrays import host_dtype
 from ..call_facts import CallFacts, CallProgram
 from . import layout, python
@@ -104,7 +105,9 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         words=len(defaults),
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
-        longest=max((p.longest for p in facts.programs), default=0),
+        longest=max((p.shared for p in facts.programs), default=0),
+        cached=streaming.fewest_bytes(),
+        crew=ctypes.addressof(relay.crew) if relay.relays() else None,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
     record.kept = (tables, slots, names, dtypes, pack, [p.code for p in facts.programs])
@@ -140,6 +143,10 @@ def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layo
         count=len(program.arguments),
         longest=program.longest,
         brief=program.brief,
+        run=program.code["run"],
+        shared=program.shared,
+        block=program.block,
+        width=program.width,
     )
 
 

@@ -11,6 +11,9 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...render import CONTROL
+from ..relay import MAX_CREW, Crew
+
 MAX_ARRAYS: Final = 16
 """Most inputs and outputs together; a kernel with more keeps to the Python path, as past each of
 these limits."""
@@ -107,9 +110,11 @@ class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of
-    ``least`` to ``most`` columns. ``entry`` is ``one`` of the program; ``slots`` says for each of
-    its ``count`` arguments which of ``Frame.values`` it is. Runs of up to ``longest`` elements stay
-    on the calling thread, of more than ``brief`` release the GIL."""
+    ``least`` to ``most`` columns. ``entry`` is ``one`` of the program, ``run`` its ``run``;
+    ``slots`` says for each of its ``count`` arguments which of ``Frame.values`` it is. Runs of up
+    to ``longest`` elements stay on the calling thread, of more than ``brief`` release the GIL, of
+    up to ``shared`` are shared with threads that are awake: in blocks of ``block`` elements at
+    most, in steps of ``width``."""
 
     _fields_ = [
         ("key", _i64),
@@ -120,6 +125,10 @@ class Program(ctypes.Structure):
         ("count", _i64),
         ("longest", _i64),
         ("brief", _i64),
+        ("run", _ptr),
+        ("shared", _i64),
+        ("block", _i64),
+        ("width", _i64),
     ]
 
 
@@ -129,8 +138,9 @@ class Kernel(ctypes.Structure):
     ``names`` are interned strings of the ``arguments`` (inputs, then parameters); ``places`` gives
     the argument of each of the ``positions``; ``ports`` are inputs, then outputs; ``sizing`` is
     the input that the domain is taken from, or -1; ``defaults`` are ``words`` words of the
-    parameters; ``longest`` is the most elements that any program may be given; ``pack`` is the
-    type of the result where that is not one array (borrowed, or null)."""
+    parameters; ``longest`` is the most elements that any program may be given, ``cached`` the
+    bytes of arrays from which runs stream; ``pack`` is the type of the result where that is not one
+    array (borrowed, or null); ``crew`` are the threads to share runs with (or null)."""
 
     _fields_ = [
         ("api", _ptr),
@@ -141,6 +151,7 @@ class Kernel(ctypes.Structure):
         ("defaults", _ptr),
         ("programs", _ptr),
         ("pack", _ptr),
+        ("crew", _ptr),
         ("arguments", _i64),
         ("positions", _i64),
         ("inputs", _i64),
@@ -150,6 +161,18 @@ class Kernel(ctypes.Structure):
         ("program_count", _i64),
         ("sizing", _i64),
         ("longest", _i64),
+        ("cached", _i64),
+    ]
+
+
+class Share(ctypes.Structure):
+    """The working memory of a shared run: its ``control`` words, and its ``tickets`` in the slots
+    that it was ``posted`` in."""
+
+    _fields_ = [
+        ("control", _i64 * len(CONTROL)),
+        ("posted", _ptr * MAX_CREW),
+        ("tickets", _i64 * MAX_CREW),
     ]
 
 
@@ -158,11 +181,12 @@ class Frame(ctypes.Structure):
 
     ``held`` buffers of ``views`` are to be released and ``made`` references of ``results`` to be
     dropped or given away; ``given`` are borrowed arguments, null where none was given, ``out``
-    that of ``out=``."""
+    that of ``out=``; ``threads`` is what was asked for, 0 for as many as there are CPUs."""
 
     _fields_ = [
         ("record", _i32 * 8),
         ("stop", _i64),
+        ("threads", _i64),
         ("held", _i64),
         ("made", _i64),
         ("out", _ptr),
@@ -223,6 +247,8 @@ class Api(ctypes.Structure):
 
 
 RECORDS: Final[tuple[type[ctypes.Structure], ...]] = (
+    Crew,
+    Share,
     Buffer,
     Port,
     Param,

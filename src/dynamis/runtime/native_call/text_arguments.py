@@ -72,7 +72,7 @@ other:
   %is.threads = icmp eq ptr %key, %threads.name
   br i1 %is.threads, label %threads, label %own
 threads:
-  %counts = call i1 @thread_count(ptr %api, ptr %value)
+  %counts = call i1 @thread_count(ptr %api, ptr %frame, ptr %value)
   br i1 %counts, label %keyword, label %no
 own:
   %at = call i64 @place_of(ptr %k, ptr %key)
@@ -91,8 +91,8 @@ no:
   ret i1 false
 }
 
-; Whether an object is a number of threads, which a run on the calling thread has no use for.
-define internal i1 @thread_count(ptr %api, ptr %object) nounwind {
+; Whether an object is a number of threads, or None; the frame then has it.
+define internal i1 @thread_count(ptr %api, ptr %frame, ptr %object) nounwind {
   %int = object int
   %none = object none
   %default = icmp eq ptr %object, %none
@@ -105,8 +105,10 @@ read:
   %n = py PyLong_AsLongLong(%object) ; -1 with an exception where it is too large
   %below = sub i64 %n, 1
   %within = icmp ult i64 %below, $MAX_THREADS
+  set Frame.threads %frame, %n
   ret i1 %within
 yes:
+  set Frame.threads %frame, 0
   ret i1 true
 no:
   ret i1 false

@@ -1,7 +1,8 @@
 """The wrapper's part that runs: the domain, the program for it and that program's arguments.
 
 Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). A run is one block
-on the calling thread, of a size that ``NativeKernel`` would run there too.
+on the calling thread, of a size that ``NativeKernel`` would run there too, or goes on to
+``text_share.py``.
 """
 
 from __future__ import annotations
@@ -42,22 +43,14 @@ known:
   %longest = get Program.longest %program
   %brief = get Program.brief %program
   %long = icmp ugt i64 %elements, %longest
-  br i1 %long, label %no, label %gather
+  br i1 %long, label %share, label %gather
+share:
+  %shared = call i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, i64 %elements)
+  ret i1 %shared
 gather:
   %entry.point = get Program.entry %program
-  %from = get Program.slots %program
-  %count = get Program.count %program
-  br label %next
-next:
-  %i = phi i64 [ 0, %gather ], [ %i.next, %one ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %one, label %ready
-one:
-  %source = item i64 %from, %i
-  %value = item i64 %values, %source
-  put i64 %value, %slots, %i
-  %i.next = add i64 %i, 1
-  br label %next
+  call void @gather(ptr %program, ptr %frame)
+  br label %ready
 ready:
   store i32 0, ptr %record, align 32
   set Frame.stop %frame, 0
@@ -77,6 +70,28 @@ end:
   ret i1 %fine
 no:
   ret i1 false
+}
+
+; A program's arguments, from the frame's values.
+define internal void @gather(ptr %program, ptr %frame) nounwind {
+entry:
+  %values = at Frame.values %frame
+  %slots = at Frame.slots %frame
+  %from = get Program.slots %program
+  %count = get Program.count %program
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %one, label %end
+one:
+  %source = item i64 %from, %i
+  %value = item i64 %values, %source
+  put i64 %value, %slots, %i
+  %i.next = add i64 %i, 1
+  br label %next
+end:
+  ret void
 }
 
 ; The program for the inputs whose extent is the domain's, and the domain's width; or null.

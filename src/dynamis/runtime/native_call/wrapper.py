@@ -15,6 +15,8 @@ from __future__ import annotations
 from typing import Final
 
 from ..dispatch import MAX_THREADS
+from ..plan import BLOCKS_A_THREAD, WIDE_STEPS
+from ..relay import SETTLE
 from . import layout
 from .assembler import assemble
 from .layout import ObjectLayout, llvm_types
@@ -22,6 +24,7 @@ from .text_arguments import BIND, CONVERT
 from .text_arrays import TAKE
 from .text_results import RESULTS
 from .text_run import RUN
+from .text_share import SHARE
 
 _C_CONTIGUOUS, _FORMAT, _WRITABLE = 0x38, 0x4, 0x1
 """PyBUF_C_CONTIGUOUS, PyBUF_FORMAT and PyBUF_WRITABLE."""
@@ -45,8 +48,11 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "EXACT": _EXACT,
         "EXACT_COUNT": 2 * _EXACT,
         "WORDS_LIMIT": _WORDS_LIMIT,
+        "SETTLE": SETTLE,
+        "BLOCKS_A_THREAD": BLOCKS_A_THREAD,
+        "WIDE_STEPS": WIDE_STEPS,
     }
-    body = "\n".join([_CALL, BIND, TAKE, RESULTS, CONVERT, RUN])
+    body = "\n".join([_CALL, BIND, TAKE, RESULTS, CONVERT, RUN, SHARE])
     for name in sorted(numbers, key=len, reverse=True):
         body = body.replace(f"${name}", str(numbers[name]))
     return f"{llvm_types()}\n{assemble(body)}\n"
@@ -59,6 +65,7 @@ define ptr @call(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind {
   %api = get Kernel.api %kernel
   set Frame.held %frame, 0
   set Frame.made %frame, 0
+  set Frame.threads %frame, 0
   %count = and i64 %flagged, $MOST_ARGUMENTS
   %done = call i1 @attempt(ptr %kernel, ptr %api, ptr %frame, ptr %args, i64 %count, ptr %names)
   call void @release(ptr %api, ptr %frame)

@@ -1,0 +1,44 @@
+"""How a run is cut into blocks: see ``codegen.split``. ``native_call`` cuts in the same way.
+
+In: an estimate of an element's work, the domain and the threads. Out: the words of the cut.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+_BLOCK_WORK = 2**22
+"""Operations a block should hold: long beside taking it, short beside a run."""
+BLOCKS_A_THREAD = 64
+"""Blocks that a thread should have, so that none waits long for the last ones."""
+WIDE_STEPS = 8
+"""Steps that a segment of a row should have at least."""
+
+
+class Plan(NamedTuple):
+    """The cut of a domain, by the names of the program's scalars."""
+
+    segments: int
+    segment_columns: int
+    units: int
+    unit_block: int
+    blocks: int
+
+
+def most_elements(typical: int) -> int:
+    """The most elements of a block, where each takes about ``typical`` operations."""
+    return max(_BLOCK_WORK // typical, 1)
+
+
+def plan(typical: int, extent: tuple[int, ...], threads: int, width: int) -> Plan:
+    """The cut of a domain for so many threads, in steps of ``width``."""
+    rows, columns = math.prod(extent[:-1]), extent[-1]
+    share = max(rows * columns // (BLOCKS_A_THREAD * threads), 1)
+    wanted = min(most_elements(typical), share)
+    segments = max(min(-(-columns // wanted), columns // (WIDE_STEPS * width)), 1)
+    each = columns if segments == 1 else columns // segments // width * width
+    segments = columns // each
+    units = rows * segments
+    unit_block = max(wanted * segments // columns, 1)
+    return Plan(segments, each, units, unit_block, -(-units // unit_block))

@@ -1,0 +1,142 @@
+"""Runs that the native call path shares with threads that are awake."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis import Grid, Rows, f32, i32, vec2
+from dynamis.runtime import dispatch, relay
+from dynamis.runtime.plan import plan
+
+pytestmark = pytest.mark.skipif(not relay.relays(), reason="no relay on this machine")
+
+
+@dy.kernel
+def smooth(image: Grid[f32]) -> Grid[f32]:
+    c = dy.coord()
+    total = image.at(c)
+    for k in range(12):
+        total += dy.sqrt(dy.abs(image.at(c + vec2(k % 3 - 1, k % 5 - 2))))
+    return total
+
+
+@dy.kernel
+def rooted(a: Rows[f32]) -> Rows[f32]:
+    x = a.sample()
+    for _ in range(30):
+        x = dy.sqrt(x * x + 1.0)
+    return x
+
+
+@dy.kernel
+def inverse(a: Rows[i32]) -> Rows[i32]:
+    total = 0
+    for k in range(1, 25):
+        total += 1000 // (a.sample() + k)
+    return total
+
+
+@pytest.fixture
+def helper() -> Iterator[relay.Slot]:
+    """The only thread of the crew; it is awake while the test runs."""
+    crew, over, slot = relay.crew, threading.Event(), relay.Slot()
+    before = crew.count, crew.threads, crew.slots[0]
+    crew.count = 0
+    relay.join(slot, 2)
+
+    def stay() -> None:
+        while not over.is_set():
+            slot.linger()
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    yield slot
+    over.set()
+    thread.join()
+    crew.slots[0] = before[2]
+    crew.count, crew.threads = before[:2]
+
+
+def tickets(slot: relay.Slot) -> int:
+    """How many runs were posted to a thread."""
+    return int(slot._words[1])
+
+
+def warm(kernel: dy.Kernel, a: np.ndarray) -> None:
+    """Let a kernel go native for calls of this kind."""
+    for _ in range(3):
+        kernel(a, threads=1)
+
+
+@pytest.mark.parametrize("shape", [(517, 1031), (3, 200_000), (4000, 130), (1, 400_001), (900, 40)])
+def test_shared_runs_give_the_words_of_one_thread(
+    shape: tuple[int, int], helper: relay.Slot
+) -> None:
+    image = np.random.default_rng(5).random(shape, np.float32)
+    want = smooth(image, threads=1)
+    warm(smooth, image)
+    for _ in range(200):
+        assert smooth(image, threads=2).tobytes() == want.tobytes()
+        if tickets(helper):
+            break
+    assert tickets(helper)
+
+
+def test_a_shared_run_of_rows_needs_no_python(
+    helper: relay.Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = np.random.default_rng(6).random(100_003, np.float32)
+    want, out = rooted(a, threads=1), np.empty_like(a)
+    warm(rooted, a)
+    called: list[int] = []
+    original = dispatch.call
+    monkeypatch.setattr(dispatch, "call", lambda *x, **y: (called.append(1), original(*x, **y))[1])
+    for k in range(200):
+        before = tickets(helper)
+        out[:] = 0.0
+        assert rooted(a, out=out, threads=None if k % 2 else 7) is out
+        assert out.tobytes() == want.tobytes()
+        if tickets(helper) > before and not called:
+            return
+        called.clear()
+    raise AssertionError("no run was shared natively")
+
+
+def test_a_fault_of_a_shared_run_is_the_first_one(helper: relay.Slot) -> None:
+    a = np.full(200_000, 5, np.int32)
+    warm(inverse, a)
+    a[[70_007, 150_000]] = -3
+    for _ in range(200):
+        with pytest.raises(dy.KernelFault, match="70007"):
+            inverse(a, threads=2)
+        if tickets(helper):
+            break
+    assert tickets(helper)
+
+
+def test_without_a_thread_that_is_awake_the_python_path_runs() -> None:
+    a = np.random.default_rng(7).random(100_003, np.float32)
+    warm(rooted, a)
+    assert rooted(a, threads=2).tobytes() == rooted(a, threads=1).tobytes()
+
+
+def test_a_forked_child_has_no_crew() -> None:
+    relay._leave_all()
+    assert relay.crew.count == 0
+
+
+def test_a_plan_covers_the_domain_once() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(500):
+        rows, columns = int(rng.integers(1, 5000)), int(rng.integers(1, 5000))
+        width = int(rng.choice([w for w in (1, 8, 32, 64) if w <= columns]))
+        cut = plan(int(rng.integers(1, 3000)), (rows, columns), int(rng.integers(1, 9)), width)
+        assert cut.units == rows * cut.segments
+        assert (cut.blocks - 1) * cut.unit_block < cut.units <= cut.blocks * cut.unit_block
+        last = columns - (cut.segments - 1) * cut.segment_columns
+        assert last >= cut.segment_columns >= min(width, columns)
