@@ -22,7 +22,7 @@ def all_of(ends: Ends, count: int) -> list[BaseException | None]:
 def test_tasks_run_side_by_side_and_more_than_threads_take_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pools, "_MOST", 3)
+    monkeypatch.setattr(pools, "MAX_CREW", 3)
     pool, ends = Pool(), Ends()
     together = threading.Barrier(3, timeout=60)
     names: list[str] = []
