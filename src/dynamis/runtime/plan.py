@@ -12,6 +12,8 @@ _BLOCK_WORK = 2**22
 """Operations a block should hold: long beside taking it, short beside a run."""
 BLOCKS_A_THREAD = 64
 """Blocks that a thread should have, so that none waits long for the last ones."""
+PARTS_A_THREAD = 8
+"""Parts of the blocks that are left, a thread, of which it takes one at a time."""
 WIDE_STEPS = 8
 """Steps that a segment of a row should have at least."""
 

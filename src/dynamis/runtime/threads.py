@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from ..render import CONTROL
+from .plan import PARTS_A_THREAD
 from .pool import Ends, pool
 from .relay import Slot
 
@@ -41,7 +42,7 @@ def run_blocks(
 
     ``here``: the calling thread is one of them, for runs too short to be interrupted. ``keep``:
     what must live until the last thread has left: the code and the arrays."""
-    control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0)
+    control = (ctypes.c_uint64 * len(CONTROL))(0, blocks, _NEVER, 0, 0, PARTS_A_THREAD * threads)
     call, places = _ENTRY(entry), (ctypes.addressof(args), ctypes.addressof(control))
     count = min(threads, blocks)
 

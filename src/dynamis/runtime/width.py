@@ -8,11 +8,14 @@ registers; each further vector is more text to compile.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..elementary import SINGLE
 from ..kernel import Module, op
 from ..kernel.limits import MAX_ELEMENTS
-from ..kernel.module import all_instructions
+from ..kernel.module import Instruction, all_instructions
+from ..kernel.tables import Intrinsic
 from ..kernel.types import Type
 
 if TYPE_CHECKING:
@@ -22,6 +25,13 @@ _SHORT = 32
 """Instructions of a loop's body, calls aside, that leave room for a second pair of vectors."""
 _MANY_REGISTERS = 64
 """Vectors of this many bytes come with 32 registers, narrower ones with 16."""
+_SMALL = 128
+"""Instructions of a kernel that is cheap to compile for four vectors."""
+_ORDER = (Intrinsic.MIN, Intrinsic.MAX)
+_NETWORK = 8
+"""Minima and maxima from which a kernel keeps many words in registers."""
+_WHOLE_ELEMENT = 3
+"""Words of an element that fill a vector's worth of registers alone."""
 _NARROWER = (8, 1)
 """What short rows are run at; each width is compiled anew."""
 
@@ -29,14 +39,26 @@ _NARROWER = (8, 1)
 def preferred_width(module: Module, machine: Machine) -> int:
     """The width at which a module's code is expected to run fastest."""
     instructions = [i for f in module.all_functions() for i in f.instructions()]
-    loops = [i.op for i in instructions if isinstance(i.op, op.Loop) and i.op.until is not None]
-    roomy = machine.vector_bytes >= _MANY_REGISTERS
-    if loops:
-        copies = 4 if roomy and all(_is_short(loop) for loop in loops) else 2
-    else:
-        copies = 2 if roomy else 4
     doubles = any(i.ty == Type.DOUBLE for i in instructions)
-    return copies * machine.vector_bytes // (8 if doubles else 4)
+    return _copies(module, instructions, machine) * machine.vector_bytes // (8 if doubles else 4)
+
+
+def _copies(module: Module, instructions: Sequence[Instruction], machine: Machine) -> int:
+    """Vectors in flight."""
+    roomy = machine.vector_bytes >= _MANY_REGISTERS
+    loops = [i.op for i in instructions if isinstance(i.op, op.Loop)]
+    if divergent := [loop for loop in loops if loop.until is not None]:
+        return 4 if roomy and all(map(_is_short, divergent)) else 2
+    if not roomy:
+        return 4
+    if any(isinstance(i.op, op.Intrinsic) and i.op.intrinsic.value in SINGLE for i in instructions):
+        return 4  # long chains of multiply-adds
+    reads = [i for i in instructions if isinstance(i.op, (op.At, op.AtLinear))]
+    if not loops and not reads:
+        ports = (*module.manifest.inputs, *module.manifest.outputs)
+        return 1 if any(port.element.lanes >= _WHOLE_ELEMENT for port in ports) else 2
+    ordered = sum(isinstance(i.op, op.Intrinsic) and i.op.intrinsic in _ORDER for i in instructions)
+    return 4 if len(instructions) <= _SMALL and ordered < _NETWORK else 2
 
 
 def _is_short(loop: op.Loop) -> bool:

@@ -42,6 +42,8 @@ cut:
   put i64 -1, %control, 2
   put i64 0, %control, 3
   put i64 0, %control, 4
+  %parts = mul i64 %threads, $PARTS_A_THREAD
+  put i64 %parts, %control, 5
   %slots = at Frame.slots %frame
   %helpers = sub i64 %threads, 1
   %posted = call i64 @post_to(ptr %crew, ptr %share, ptr %program, ptr %slots, i64 %helpers)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..dispatch import MAX_THREADS
-from ..plan import BLOCKS_A_THREAD, WIDE_STEPS
+from ..plan import BLOCKS_A_THREAD, PARTS_A_THREAD, WIDE_STEPS
 from ..relay import SETTLE
 from . import layout
 from .assembler import assemble
@@ -50,6 +50,7 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "WORDS_LIMIT": _WORDS_LIMIT,
         "SETTLE": SETTLE,
         "BLOCKS_A_THREAD": BLOCKS_A_THREAD,
+        "PARTS_A_THREAD": PARTS_A_THREAD,
         "WIDE_STEPS": WIDE_STEPS,
     }
     body = "\n".join([_CALL, BIND, TAKE, RESULTS, CONVERT, RUN, SHARE])
