@@ -58,7 +58,8 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
         ports = (*module.manifest.inputs, *module.manifest.outputs)
         return 1 if any(port.element.lanes >= _WHOLE_ELEMENT for port in ports) else 2
     ordered = sum(isinstance(i.op, op.Intrinsic) and i.op.intrinsic in _ORDER for i in instructions)
-    return 4 if len(instructions) <= _SMALL and ordered < _NETWORK else 2
+    light = not loops and len(instructions) <= _SMALL and ordered < _NETWORK
+    return 4 if light else 2
 
 
 def _is_short(loop: op.Loop) -> bool:
