@@ -25,6 +25,8 @@ from .width import preferred_width
 _FLOATS = (Type.FLOAT, Type.DOUBLE)
 _REMAINDER = 100
 """Operations that a float remainder counts as."""
+_DIVISION = 200
+"""The same for an integer division, which vectors do lane by lane."""
 _ELEMENTARY = 40
 """The same for an elementary function."""
 
@@ -98,6 +100,8 @@ def _operations(module: Module) -> int:
             match instruction.op:
                 case op.Binary(BinaryOp.REM) if instruction.ty.component in _FLOATS:
                     total += _REMAINDER * instruction.ty.lanes
+                case op.Binary(BinaryOp.DIV | BinaryOp.REM) if instruction.ty.component == Type.INT:
+                    total += _DIVISION * instruction.ty.lanes
                 case op.Intrinsic(intrinsic) if intrinsic.value in SINGLE:
                     total += _ELEMENTARY * instruction.ty.lanes
                 case _:

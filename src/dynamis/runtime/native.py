@@ -35,9 +35,12 @@ from .threads import Progress, run_blocks, run_one
 from .timing import Timings
 from .width import columns_at, fitting_width
 
-_SHORT_WORK, _SHORT_WORST = 2**19, 2**32
-"""A run of fewer operations at worst is not interrupted: the calling thread takes part in it. One
-of fewer operations as a rule is not worth another thread."""
+_SHORT_WORK, _SHORT_WORST = 2**19, 2**30
+"""A run of fewer operations at worst, a lane of its vectors, is not interrupted: the calling thread
+takes part in it, for well under a second. One of fewer operations as a rule is not worth another
+thread."""
+_LANES = 8
+"""Lanes that operations are shared among at most, for that bound."""
 _BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
 """A run below both keeps the GIL: to let go of it would cost as much as the run."""
 
@@ -127,7 +130,7 @@ class NativeKernel:
         arrays = [*inputs, *outputs]
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
-        short = size <= _most(program)
+        short = size <= _most(program, options.width)
         if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
             threads = 1
         self.short_runs += short
@@ -157,7 +160,7 @@ class NativeKernel:
                 arguments=program.arguments,
                 longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
                 brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
-                shared=_most(program),
+                shared=_most(program, options.width),
                 block=most_elements(program.typical),
                 width=options.width,
             )
@@ -265,9 +268,9 @@ def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
     return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
 
 
-def _most(program: Program) -> int:
-    """The most elements of a run that is not interrupted."""
-    return (_SHORT_WORST - 1) // program.worst
+def _most(program: Program, width: int) -> int:
+    """The most elements of a run that is not interrupted, in steps of ``width``."""
+    return (_SHORT_WORST * min(width, _LANES) - 1) // program.worst
 
 
 def _elements(program: Program, work: int, worst: int) -> int:
