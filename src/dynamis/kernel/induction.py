@@ -52,8 +52,10 @@ def growth(
     ways = iteration(loop, carried, outer, structs, constants)
     for k, column in enumerate(zip(*ways, strict=True)):
         joined = _join(column)
-        moves = isinstance(joined, Moved) and joined.word == k
-        found.append((joined.low, joined.high) if moves else None)  # type: ignore[union-attr]
+        if isinstance(joined, Moved) and joined.word == k:
+            found.append((joined.low, joined.high))
+        else:
+            found.append(None)
     return found
 
 

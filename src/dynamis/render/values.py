@@ -177,21 +177,20 @@ class Values:
             self.define(u, *self.names[u])
 
     def _part(self, u: Uop, lanes: int, per: int, k: int) -> str:
+        """Part ``k`` of a node, of which a run in the making may have no more."""
         made = self.names.get(u, [])
-        return (
-            made[k] if lanes_of(u) and k < len(made) < lanes // per else self.use(u, lanes, per)[k]
-        )
+        if lanes_of(u) and k < len(made) < lanes // per:
+            return made[k]
+        return self.use(u, lanes, per)[k]
 
     def staggers(self, run: Sequence[Uop]) -> bool:
         """Whether a run of arithmetic nodes is worth staggering, and its parts are of one kind."""
         shaped = [u for u in run if lanes_of(u)]
-        lanes = {lanes_of(u) for u in shaped}
-        if sum(u.op in (Ops.SQRT, Ops.FDIV) for u in shaped) < WAITS or len(lanes) != 1:
+        if sum(u.op in (Ops.SQRT, Ops.FDIV) for u in shaped) < WAITS:
             return False
-        dtypes = {s.dtype for u in shaped for s in (u, *_operands(u))} - {bool_}
-        return {d.bitsize for d in dtypes} == {32} and max(lanes) > self.part_lanes(
-            float32, max(lanes)
-        )
+        bits = {s.dtype.bitsize for u in shaped for s in (u, *_operands(u)) if s.dtype is not bool_}
+        lanes = lanes_of(shaped[0])
+        return bits == {32} and lanes > self.part_lanes(float32, lanes)
 
     def _common_lanes(self, u: Uop) -> int:
         """The lanes of a part in which every operand of a node, and its result, fits a vector."""

@@ -83,7 +83,7 @@ def object_layout(kind: type) -> ObjectLayout | None:
         _find(pair, [id(pair[0]), id(pair[1])], tuple.__basicsize__ + 2 * _WORD),
         _find(kernel, [_MARK], kind.__basicsize__),
     )
-    return None if None in found else ObjectLayout(*found)  # type: ignore[arg-type]
+    return None if None in found else ObjectLayout(*found)  # type: ignore[arg-type]  # none is None
 
 
 def _find(thing: object, words: list[int], size: int) -> int | None:
