@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 
@@ -125,9 +126,14 @@ def test_without_a_thread_that_is_awake_the_python_path_runs() -> None:
     assert rooted(a, threads=2).tobytes() == rooted(a, threads=1).tobytes()
 
 
-def test_a_forked_child_has_no_crew() -> None:
-    relay._leave_all()
-    assert relay.crew.count == 0
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_no_crew(helper: relay.Slot) -> None:
+    assert relay.crew.count == 1
+    child = os.fork()
+    if child == 0:
+        os._exit(10 + relay.crew.count)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 10
+    assert relay.crew.count == 1
 
 
 def test_a_plan_covers_the_domain_once() -> None:
