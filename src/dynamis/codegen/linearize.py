@@ -25,7 +25,8 @@ from ..uop import (
     replace,
     toposort,
 )
-from .regions import Region, regions
+from .arms import Arm
+from .regions import guarded, runs
 from .vectorize import innermost
 
 
@@ -56,15 +57,15 @@ def _loops(order: Sequence[Uop]) -> dict[Uop, Uop | None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Item:
-    """What stands in one place of a list: a node, a closed loop, or a region of nodes."""
+    """What stands in one place of a list: a node, a closed loop, or a region: nodes of an arm."""
 
     nodes: tuple[Uop, ...]
-    region: Region | None = None
+    arm: Arm | None = None
 
 
 class _Lists:
     def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
-        order, self.regions = regions(order, loops)
+        order, self.places = guarded(order, loops)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
             # a RANGE stands in front of its loop's own list, and is part of the item of its END
@@ -75,41 +76,35 @@ class _Lists:
         self.count = 0
 
     def run(self) -> list[Uop]:
-        return self._list(self.by_loop.get(None, []), None)
+        return self._list(self.by_loop.get(None, []), 0)
 
-    def _list(self, nodes: Sequence[Uop], inside: Region | None) -> list[Uop]:
-        """The nodes of a loop or region in running order, what nests in it written out."""
-        items = self._items(nodes, inside)
+    def _list(self, nodes: Sequence[Uop], depth: int) -> list[Uop]:
+        """The nodes of a loop, or of a region within ``depth - 1`` others of the loop, in running
+        order, what nests in it written out."""
         out: list[Uop] = []
-        for item in self._sorted(items):
-            if item.region is not None:
-                out += self._region(item)
+        for item in self._sorted(self._items(nodes, depth)):
+            if item.arm is not None:
+                out += self._region(item.arm, item.nodes, depth + 1)
             elif item.nodes[0].op is Ops.END:
                 loop = item.nodes[0].src[1]
-                out += [loop, *self._list(self.by_loop.get(loop, []), None), item.nodes[0]]
+                out += [loop, *self._list(self.by_loop.get(loop, []), 0), item.nodes[0]]
             else:
                 out += item.nodes
         return out
 
-    def _region(self, item: _Item) -> list[Uop]:
-        assert item.region is not None
+    def _region(self, arm: Arm, nodes: Sequence[Uop], depth: int) -> list[Uop]:
         self.count += 1
-        number = const_of_dtype(int32, self.count)
-        opened = if_(cond=item.region.guard, idx_for_dedup=number)
-        return [opened, *self._list(item.nodes, item.region), endif(if_=opened)]
+        opened = if_(cond=arm.guard, idx_for_dedup=const_of_dtype(int32, self.count))
+        return [opened, *self._list(nodes, depth), endif(if_=opened)]
 
-    def _items(self, nodes: Sequence[Uop], inside: Region | None) -> list[_Item]:
-        grouped: dict[Region, list[Uop]] = {}
-        items = []
-        for u in nodes:
-            region = self.regions.get(u)
-            while region is not None and region is not inside and region.outer is not inside:
-                region = region.outer
-            if region is None or region is inside:
-                items.append(_Item((u,)))
-            else:
-                grouped.setdefault(region, []).append(u)
-        return [*items, *(_Item(tuple(own), region) for region, own in grouped.items())]
+    def _items(self, nodes: Sequence[Uop], depth: int) -> list[_Item]:
+        arms = {u: found[depth] for u in nodes if len(found := self.places.get(u, ())) > depth}
+        regions = runs(nodes, arms, self.needs) if arms else []
+        items = [_Item((u,)) for u in nodes if u not in arms]
+        for run in regions:
+            run.sort(key=self.position.__getitem__)
+            items.append(_Item(tuple(run), arms[run[0]]))
+        return items
 
     def _sorted(self, items: Sequence[_Item]) -> list[_Item]:
         """Kahn's algorithm, the ready item that is earliest in depth-first order first."""
@@ -155,11 +150,7 @@ class _Lists:
 
     def _guards(self, u: Uop) -> list[Uop]:
         """The guards of the regions that a node is in."""
-        found, region = [], self.regions.get(u)
-        while region is not None:
-            found.append(region.guard)
-            region = region.outer
-        return found
+        return [arm.guard for arm in self.places.get(u, ())]
 
 
 def _nest_ends(order: Sequence[Uop]) -> Uop:

@@ -1,130 +1,56 @@
-"""Arms worth skipping: which pure nodes only matter where a condition holds.
+"""Regions: the dear arms of a program, as runs of nodes that one guard is asked for.
 
-An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
-uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. (A WHERE with
-the tag ``SELECT`` has no arms: it says that both of its values stay computed.) An arm whose
-own nodes are dear together becomes a region of the linear program, which runs only when its guard
-holds in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move:
-loops in an arm have no iterations without a lane anyway.
-
-Two regions of one arm must be kept apart where something between them depends on the first and the
-second depends on that: they get different levels.
+An arm whose own nodes are dear together becomes a region of the linear program, which runs only
+when its guard holds in some lane; an arm that is not adds its nodes to the arm around it
+(``arms.py`` says which node is in which). An arm takes several regions where something between them
+depends on the first, and the next on that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 
-from ..uop import Ops, Uop
-from ..uop.elementary import SELECT
-from ..uop.shape import dims_or_none
-from ..uop.storage import is_register, storage_of
+from ..uop import Uop
+from .arms import Arm, Arms, Loops
 
-DEAR = 16
-"""Operations from which an arm is worth a branch."""
-_COSTS = {Ops.FDIV: 6, Ops.SQRT: 6, Ops.CDIV: 20, Ops.CMOD: 20, Ops.RECIPROCAL: 6}
+Places = dict[Uop, tuple[Arm, ...]]
+"""The dear arms around each node in the list of its loop, outermost first."""
 
 
-class Region:
-    """Nodes that run under one guard, inside another region or none. Compared by identity."""
-
-    __slots__ = ("guard", "outer")
-
-    def __init__(self, guard: Uop, outer: Region | None):
-        self.guard, self.outer = guard, outer
-
-
-class _Arm:
-    """Where a condition holds (or does not), within another arm or everywhere."""
-
-    __slots__ = ("children", "condition", "cost", "depth", "holds", "last", "levels", "outer")
-
-    def __init__(self, condition: Uop | None, holds: bool, outer: _Arm | None):
-        self.condition, self.holds, self.outer = condition, holds, outer
-        self.depth: int = 0 if outer is None else outer.depth + 1
-        self.children: dict[tuple[Uop, bool], _Arm] = {}
-        self.cost = self.last = 0
-        self.levels: dict[tuple[Region | None, int], Region] = {}
-
-    def arm(self, condition: Uop, holds: bool) -> _Arm:
-        """The arm of a condition within this one."""
-        key = condition, holds
-        if key not in self.children:
-            self.children[key] = _Arm(condition, holds, self)
-        return self.children[key]
-
-    @property
-    def is_dear(self) -> bool:
-        return self.condition is not None and self.cost >= DEAR
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """The dear arms around a place, outermost first, and the node that says where each runs."""
-
-    arms: tuple[_Arm, ...] = ()
-    guards: tuple[Uop, ...] = ()
-
-
-def _guard(arm: _Arm) -> Uop:
-    assert arm.condition is not None
-    return arm.condition if arm.holds else arm.condition.logical_not()
-
-
-def regions(
-    order: Sequence[Uop], loops: dict[Uop, Uop | None]
-) -> tuple[list[Uop], dict[Uop, Region]]:
-    """The nodes in an order in which guards come before what they guard, and each one's region.
+def guarded(order: Sequence[Uop], loops: Loops) -> tuple[list[Uop], Places]:
+    """The nodes in an order in which guards come before what they guard, and each one's arms.
 
     ``order`` is topological, ``loops`` gives each node's loop; guards that are not nodes of the
-    program yet are added to both. Nodes that are in no region are not in the second answer.
-    """
-    everywhere = _Arm(None, True, None)
-    homes = _homes(order, loops, everywhere)
-    arms = _price(homes, everywhere)
-    if not any(arm.is_dear for arm in arms):
+    program yet are added to both, and nodes that are better computed in an arm of a loop inside
+    change theirs. Nodes that are in no arm are not in the second answer."""
+    arms = Arms(order, loops)
+    if not arms.any_dear:
         return list(order), {}
-    dear: dict[_Arm, _Arm] = {}
-    for arm in arms:  # outer arms first
-        dear[arm] = arm if arm.is_dear or arm.outer is None else dear[arm.outer]
-    homes = {u: dear[home] for u, home in homes.items()}
     added: dict[Uop, list[Uop]] = {}
-    for arm in arms:
+    for arm in arms.all:
         if arm.is_dear and not arm.holds:
             assert arm.condition is not None
-            negation = _guard(arm)
-            for u in (*negation.src, negation):  # the constant it compares with may be new too
+            for u in (*arm.guard.src, arm.guard):  # the constant it compares with may be new too
                 if u not in loops:
                     added.setdefault(arm.condition, []).append(u)
                     loops[u] = None
             # it must be at hand wherever its condition is, whoever else uses it
-            homes[negation] = homes.get(arm.condition, everywhere)
-            loops[negation] = loops[arm.condition]
-    chains = _chains(arms, everywhere)
-    order = _guards_first([v for u in order for v in (u, *added.get(u, ()))], homes, chains)
-    return order, _levelled(order, homes, chains, everywhere)
+            loops[arm.guard] = loops[arm.condition]
+            arms.homes[arm.guard] = arms.home(arm.condition)
+    order = [v for u in order for v in (u, *added.get(u, ()))]
+    around = {u: _dear_around(arms.home(u)) for u in order}
+    places = {u: tuple(a for a in found if a.loop is loops[u]) for u, found in around.items()}
+    return _guards_first(order, around), {u: found for u, found in places.items() if found}
 
 
-def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, _Chain]:
-    """For each dear arm: the dear arms around and including it."""
-    chains = {everywhere: _Chain()}
-    for arm in arms:  # outer arms first
-        if arm.is_dear:
-            outer = arm.outer
-            while outer is not None and outer not in chains:
-                outer = outer.outer
-            assert outer is not None
-            around = chains[outer]
-            chains[arm] = _Chain((*around.arms, arm), (*around.guards, _guard(arm)))
-    return chains
+def _dear_around(home: Arm) -> tuple[Arm, ...]:
+    """The dear arms around a place, of all lists, outermost first."""
+    return tuple(arm for arm in home.around() if arm.condition is not None and arm.is_dear)[::-1]
 
 
-def _guards_first(
-    order: Sequence[Uop], homes: dict[Uop, _Arm], chains: dict[_Arm, _Chain]
-) -> list[Uop]:
+def _guards_first(order: Sequence[Uop], around: Places) -> list[Uop]:
     """``order`` with each node after the guards of its arms. No guard depends on what it guards:
-    that has no use but through WHEREs of the guard's own condition."""
+    it is asked for around it."""
     done: set[Uop] = set()
     out: list[Uop] = []
     for root in order:
@@ -134,8 +60,7 @@ def _guards_first(
             if u in done:
                 stack.pop()
                 continue
-            guards = chains[homes[u]].guards if u in homes else ()
-            missing = [s for s in (*u.src, *guards) if s not in done]
+            missing = [s for s in (*u.src, *(arm.guard for arm in around[u])) if s not in done]
             if missing:
                 stack += missing[::-1]
             else:
@@ -145,97 +70,49 @@ def _guards_first(
     return out
 
 
-def _is_movable(u: Uop) -> bool:
-    if u.op is Ops.LOAD:
-        return len(u.src) == 1 and not is_register(storage_of(u))
-    if u.op in (Ops.CONST, Ops.PARAM, Ops.BUFFER, Ops.RANGE) or u.dtype.is_ptr:
-        return False
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
+def runs(
+    nodes: Sequence[Uop], arm_of: Mapping[Uop, Arm], needs: Mapping[Uop, Collection[Uop]]
+) -> list[list[Uop]]:
+    """The nodes that are in arms, as few regions each as can be found: an arm's region is opened
+    once nothing else can go on, the one that can then be finished first.
 
+    ``needs`` gives what must come before each node; what is not among ``nodes`` is there."""
+    within = set(nodes)
+    missing = {u: {s for s in needs[u] if s in within} for u in nodes}
+    followers: dict[Uop, list[Uop]] = {}
+    for u in nodes:
+        for s in missing[u]:
+            followers.setdefault(s, []).append(u)
+    left: dict[Arm, int] = {}
+    for arm in arm_of.values():
+        left[arm] = left.get(arm, 0) + 1
+    ready = [u for u in nodes if not missing[u]]
+    found: list[list[Uop]] = []
 
-def _is_choice(u: Uop) -> bool:
-    return u.op is Ops.WHERE and u.node_tag != SELECT
+    def closure(arm: Arm) -> list[Uop]:
+        """The nodes of an arm that can run now, one after the other."""
+        run = [u for u in ready if arm_of.get(u) is arm]
+        waiting: dict[Uop, int] = {}
+        for u in run:
+            for v in followers.get(u, ()):
+                if arm_of.get(v) is arm:
+                    waiting[v] = waiting.get(v, len(missing[v])) - 1
+                    if not waiting[v]:
+                        run.append(v)
+        return run
 
-
-def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
-    """The innermost arm that each movable node only matters in."""
-    homes: dict[Uop, _Arm] = {}
-    movable = {u for u in order if _is_movable(u)}
-    for u in reversed(order):
-        own = homes.get(u, everywhere)
-        for place, s in enumerate(u.src):
-            if s not in movable:
-                continue
-            arm = own
-            if loops[s] is not loops[u]:
-                arm = everywhere
-            elif place > 0 and _is_choice(u) and u.src.count(s) == 1:
-                arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
-            homes[s] = _common(homes[s], arm) if s in homes else arm
-    return homes
-
-
-def _common(a: _Arm, b: _Arm) -> _Arm:
-    while a is not b:
-        if a.depth >= b.depth:
-            assert a.outer is not None
-            a = a.outer
-        else:
-            assert b.outer is not None
-            b = b.outer
-    return a
-
-
-def _cost(u: Uop) -> int:
-    if u.op is Ops.LOAD:
-        return DEAR if u.max_shape != () else 4
-    if u.op in (Ops.INDEX, Ops.STACK) or dims_or_none(u) is None:
-        return 0
-    return _COSTS.get(u.op, 1)
-
-
-def _price(homes: dict[Uop, _Arm], everywhere: _Arm) -> list[_Arm]:
-    """Every arm, outer ones first. An arm adds its cost to the one around it: where that does not
-    hold, what it holds need not run either, whatever its own condition says."""
-    arms = [everywhere]
-    for arm in arms:
-        arms += arm.children.values()
-    for u, home in homes.items():
-        home.cost += _cost(u)
-    for arm in reversed(arms):
-        if arm.outer is not None:
-            arm.outer.cost += arm.cost
-    return arms
-
-
-def _levelled(
-    order: Sequence[Uop],
-    homes: dict[Uop, _Arm],
-    chains: dict[_Arm, _Chain],
-    everywhere: _Arm,
-) -> dict[Uop, Region]:
-    for position, u in enumerate(order):
-        for arm in chains[homes.get(u, everywhere)].arms:
-            arm.last = position
-    found: dict[Uop, Region] = {}
-    reached: dict[Uop, dict[_Arm, int]] = {}  # the highest level of each arm that a node needs
-    for position, u in enumerate(order):
-        inside = chains[homes.get(u, everywhere)]
-        needs: dict[_Arm, int] = {}
-        for s in (*u.src, *inside.guards):
-            if levels := reached[s]:
-                around = chains[homes.get(s, everywhere)]
-                for arm, level in levels.items():
-                    if arm.last >= position:
-                        again = arm in inside.arms and arm not in around.arms
-                        needs[arm] = max(needs.get(arm, 0), level + again)
-        region = None
-        for arm, holds in zip(inside.arms, inside.guards, strict=True):
-            key = region, needs.setdefault(arm, 0)
-            if key not in arm.levels:
-                arm.levels[key] = Region(holds, region)
-            region = arm.levels[key]
-        if region is not None:
-            found[u] = region
-        reached[u] = needs
+    while ready:
+        done = [u for u in ready if u not in arm_of]
+        if not done:
+            tries = [closure(arm) for arm in dict.fromkeys(arm_of[u] for u in ready)]
+            done = next((run for run in tries if len(run) == left[arm_of[run[0]]]), tries[0])
+            left[arm_of[done[0]]] -= len(done)
+            found.append(done)
+        gone = set(done)
+        ready = [u for u in ready if u not in gone]
+        for u in done:
+            for v in followers.get(u, ()):
+                missing[v].discard(u)
+                if not missing[v] and v not in gone:
+                    ready.append(v)
     return found

@@ -69,8 +69,8 @@ class Accesses(Values):
             self.arms[-1].discard(u)
         return self.reloaded[u]
 
-    def start(self, label: str) -> None:
-        super().start(label)
+    def enter(self, label: str) -> None:
+        super().enter(label)
         self.reloaded.clear()
         self.doubled.clear()
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ..dtype import Ptr, bool_
 from ..uop import Ops, Uop
+from ..uop.guards import resting
 from ..uop.storage import is_register, storage_of
 from .fused import fused, negated
 from .llvm_types import lanes_of, scalar_type
@@ -148,21 +149,21 @@ def loops_around_loops(program: Sequence[Uop]) -> set[Uop]:
 def register_uses(
     program: Sequence[Uop],
 ) -> tuple[dict[Uop, list[Uop]], dict[Uop, set[Uop]]]:
-    """For each loop: the registers it stores, and those that are read outside it."""
+    """For each loop and region: the registers it stores, and those that are read outside it."""
     stored: dict[Uop, list[Uop]] = {}
     inside: dict[Uop, dict[Uop, int]] = {}
     total: dict[Uop, int] = {}
-    open_loops: list[Uop] = []
+    opened: list[Uop] = []
     for u in program:
-        if u.op is Ops.RANGE:
-            open_loops.append(u)
+        if u.op in (Ops.RANGE, Ops.IF):
+            opened.append(u)
             stored[u], inside[u] = [], {}
-        elif u.op is Ops.END:
-            open_loops.pop()
+        elif u.op in (Ops.END, Ops.ENDIF):
+            opened.pop()
         elif u.op in (Ops.STORE, Ops.LOAD) and is_register(target := storage_of(u.src[0])):
             if u.op is Ops.LOAD:
                 total[target] = total.get(target, 0) + 1
-            for loop in open_loops:
+            for loop in opened:
                 if u.op is Ops.LOAD:
                     inside[loop][target] = inside[loop].get(target, 0) + 1
                 elif target not in stored[loop]:
@@ -181,21 +182,26 @@ def starts_block(u: Uop) -> bool:
     return u.op in (Ops.RANGE, Ops.END, Ops.BREAK, Ops.IF, Ops.ENDIF)
 
 
-def escaping(program: Sequence[Uop], reads: Reads) -> dict[Uop, list[Uop]]:
-    """For each IF of a program: the nodes made in its region that are used outside it."""
+def escaping(program: Sequence[Uop], reads: Reads) -> dict[Uop, dict[Uop, Uop | None]]:
+    """For each IF of a program: the nodes made in its region that are used outside it, each with
+    the node from before that it is where the region is not entered; None where nobody asks."""
     if all(u.op is not Ops.IF for u in program):
         return {}
     homes: dict[Uop, tuple[Uop, ...]] = {}
     opened: tuple[Uop, ...] = ()
-    found: dict[Uop, dict[Uop, None]] = {}
+    made: dict[Uop, set[Uop]] = {}
+    found: dict[Uop, dict[Uop, Uop | None]] = {}
     for u in program:
         if u.op is Ops.ENDIF:
             opened = opened[:-1]
         for s, _ in reads[u]:
-            for guard in homes.get(s, ()):
-                if guard not in opened:
-                    found.setdefault(guard, {})[s] = None
+            for region in homes.get(s, ()):
+                if region not in opened and s not in found.setdefault(region, {}):
+                    found[region][s] = resting(s, region.src[0], made[region])
         homes[u] = opened
+        for region in opened:
+            made[region].add(u)
         if u.op is Ops.IF:
             opened = (*opened, u)
-    return {guard: list(nodes) for guard, nodes in found.items()}
+            made[u] = set()
+    return found

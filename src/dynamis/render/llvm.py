@@ -13,6 +13,7 @@ the loop stores.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..dtype import Ptr, bool_
@@ -28,6 +29,10 @@ from .values import Parts, Wide
 
 LOOK_EVERY = 4096
 """Iterations of an innermost loop between two looks at the stop word; a power of two."""
+
+SELDOM = '\n!1 = !{!"branch_weights", i32 1, i32 63}'
+"""A region is seldom entered: what its own code needs must not be paid for around it, in registers
+that it takes and values that are kept in memory for it."""
 
 
 def parameters(program: Uop) -> list[Uop]:
@@ -49,9 +54,21 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
         declarations += "\n!0 = !{i32 1}"
+    declarations += SELDOM
     mode = X86_MODE if machine.x86 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, declarations, driver])
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """An open region: its number, the block and the line that branch to it, and the words before
+    it of the registers that it stores."""
+
+    number: int
+    before: str
+    branch: int
+    kept: dict[Uop, Parts]
 
 
 @dataclass(slots=True)
@@ -75,7 +92,7 @@ class _Body(Accesses):
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
         self.escaping = escaping(self.rendered, self.reads)
-        self.guards: dict[Uop, tuple[int, str]] = {}
+        self.guards: list[_Region] = []
 
     def render(self) -> _Body:
         arguments = "ptr %args, i64 %core_id, ptr %record, ptr %stop"
@@ -264,34 +281,76 @@ class _Body(Accesses):
         self.labels += 1
         n = self.labels
         holds = self.any_lane(u.src[0])
-        self.guards[u] = (n, self.block)
-        self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}")
+        kept = {r: self._crossing(r) for r in self.stored[u] if r in self.registers}
+        self.guards.append(_Region(n, self.block, len(self.out.lines), kept))
+        self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}, !prof !1")
         self.start(f"arm{n}")
         self.arms.append(set())
 
     def _join(self, u: Uop) -> None:
-        """Leave a region: what it made is zero, and not chosen, where it was not entered."""
-        n, before = self.guards.pop(u)
+        """Leave a region. Where it was not entered, registers are as before, a choice is its other
+        value, and what else it made is zero, and not chosen."""
+        region = self.guards.pop()
         self.arms.pop()
-        made = [e for e in self.escaping.get(u, ()) if e in self.names]
+        made = {e: rest for e, rest in self.escaping.get(u, {}).items() if e in self.names}
         words = {e: self.wide[e].parts if e in self.wide else self.names[e] for e in made}
-        arm = self.block
+        rests = self._before(region, lambda: {e: self._rest(e, made[e], words[e]) for e in made})
+        entered = {
+            r: self._crossing(r)
+            for r in self.stored[u]
+            if r in self.registers and (r in region.kept or r in self.read_after[u])
+        }
+        arm, n = self.block, region.number
         self.out.line(f"br label %join{n}")
         self.start(f"join{n}")
-        phis = {}
-        for e in made:
-            lanes = lanes_of(e)
-            scalar = "i32" if e in self.wide else scalar_type(e.dtype)
-            ty = vector_type(scalar, lanes // len(words[e]))
-            phis[e] = [
-                self.out.value(f"phi {ty} [ {word}, %{arm} ], [ {_zero(ty)}, %{before} ]")
-                for word in words[e]
+
+        def phis(ty: str, inside: Parts, outside: Parts) -> Parts:
+            return [
+                self.out.value(f"phi {ty} [ {a}, %{arm} ], [ {b}, %{region.before} ]")
+                for a, b in zip(inside, outside, strict=True)
             ]
-        for e, names in phis.items():
+
+        values = {e: phis(self._word_type(e, len(words[e])), words[e], rests[e]) for e in made}
+        registers = {}
+        for r, parts in entered.items():
+            ty = self._crossing_type(r)
+            # another region of the same arm may read what this one set first
+            registers[r] = phis(ty, parts, region.kept.get(r, [_zero(ty)] * len(parts)))
+        for e, names in values.items():
             if self.wide.pop(e, None) is not None:
                 per = lanes_of(e) // len(names)
                 names = [self.narrow(name, per) for name in names]
             self.define(e, *names)
+        for r, names in registers.items():
+            self._land(r, names)
+        for r in self.stored[u]:
+            if r not in registers:
+                self.registers.pop(r, None)  # one of the region's own
+
+    def _word_type(self, e: Uop, parts: int) -> str:
+        scalar = "i32" if e in self.wide else scalar_type(e.dtype)
+        return vector_type(scalar, lanes_of(e) // parts)
+
+    def _rest(self, e: Uop, rest: Uop | None, words: Parts) -> Parts:
+        """What a node of a region is where that is not entered, in parts like ``words``."""
+        lanes = lanes_of(e)
+        if rest is None or (rest.op is Ops.CONST and e.dtype is bool_ and not rest.arg.value):
+            return [_zero(self._word_type(e, len(words)))] * len(words)
+        if not lanes:
+            return [self.scalar(rest)]
+        parts = self.use(rest, lanes, lanes // len(words))
+        return self.widened(parts, lanes).parts if e in self.wide else parts
+
+    def _before(self, region: _Region, make: Callable[[], dict[Uop, Parts]]) -> dict[Uop, Parts]:
+        """What ``make`` gives, its instructions put in front of a region's branch."""
+        here, start = self.block, len(self.out.lines)
+        self.enter(region.before)
+        made = make()
+        self.enter(here)
+        lines = self.out.lines[start:]
+        del self.out.lines[start:]
+        self.out.lines[region.branch : region.branch] = lines
+        return made
 
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)

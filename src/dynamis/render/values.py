@@ -64,6 +64,10 @@ class Values:
 
     def start(self, label: str) -> None:
         self.out.lines.append(f"{label}:")
+        self.enter(label)
+
+    def enter(self, label: str) -> None:
+        """Write in a block from here on; what was written in another is not at hand."""
         self.block = label
         self.narrowed.clear()
         self.recut.clear()

@@ -17,6 +17,7 @@ from typing import Any
 from ..dtype import AddrSpace, Number, Val, bool_
 from ..errors import DynamisError
 from ..uop import Ops, Uop, evaluate
+from ..uop.guards import resting
 
 Value = Number | tuple[Number, ...]
 Memory = MutableSequence[Any]
@@ -113,14 +114,23 @@ class _Run:
             case Ops.IF:
                 if not any(_lanes(self._value(u.src[0]))):
                     closing = self._closing(u)
-                    for skipped in filter(self._computes, self.nodes[at + 1 : closing]):
-                        self.values[skipped] = _zero(skipped)
+                    made = self.nodes[at + 1 : closing]
+                    for skipped in filter(self._computes, made):
+                        self.values[skipped] = self._rest(skipped, u.src[0], set(made))
                     return closing + 1
             case Ops.STORE:
                 self._store(u)
             case _ if self._computes(u):
                 self.values[u] = self._compute(u)
         return at + 1
+
+    def _rest(self, u: Uop, condition: Uop, made: set[Uop]) -> Value:
+        """What a node of a region that was not entered counts as."""
+        rest = resting(u, condition, made)
+        if rest is None:
+            return _zero(u)
+        value, zero = self._value(rest), _zero(u)
+        return (value,) * len(zero) if isinstance(zero, tuple) and not isinstance(value, tuple) else value
 
     def _computes(self, u: Uop) -> bool:
         """Whether running a node gives a value and does nothing else."""

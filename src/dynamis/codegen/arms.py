@@ -1,0 +1,357 @@
+"""Arms: where each node of a predicated program matters.
+
+An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
+uses are in one arm of one condition has that arm as its *home*; arms nest. These have arms:
+
+- a WHERE, unless its tag is ``SELECT``, which says that both of its values stay computed;
+- a bool AND with a condition that guards something else too: the other operand matters only there;
+- a loop that has no iterations where a condition holds in no lane, and a gated store of a register:
+  they do nothing there, so that they may be skipped, whoever looks at the register afterwards.
+
+A loop is one place of the list that it stands in, and has a list of its own for what it runs; so an
+arm is an arm of a list, and the root of a loop's list is within the arm that the loop is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..uop import Ops, Uop
+from ..uop.elementary import SELECT
+from ..uop.guards import Guard, conjuncts, guard, idle
+from ..uop.shape import dims_or_none
+from ..uop.storage import is_register, storage_of
+
+DEAR = 16
+"""Operations from which an arm is worth a branch."""
+_COSTS = {Ops.FDIV: 6, Ops.SQRT: 6, Ops.CDIV: 20, Ops.CMOD: 20, Ops.RECIPROCAL: 6, Ops.END: DEAR}
+_FREE = (Ops.INDEX, Ops.STACK, Ops.STORE, Ops.AFTER, Ops.GROUP)
+_LANES = 4
+"""How many times the cost of a uniform operation one on lanes has."""
+
+Loops = dict[Uop, Uop | None]
+"""The innermost loop that each node stands in."""
+
+
+class Arm:
+    """Where a condition holds (or does not), within another arm of its list; or, without a
+    condition, all of a list. Compared by identity."""
+
+    __slots__ = ("children", "condition", "cost", "depth", "holds", "loop", "moved", "outer")
+
+    def __init__(self, condition: Uop | None, holds: bool, outer: Arm | None, loop: Uop | None):
+        self.condition, self.holds, self.outer, self.loop = condition, holds, outer, loop
+        self.depth: int = 0 if outer is None else outer.depth + 1
+        self.children: dict[Guard, Arm] = {}
+        self.cost = self.moved = 0
+
+    def arm(self, asked: Guard) -> Arm:
+        """The arm of a condition within this one."""
+        if asked not in self.children:
+            self.children[asked] = Arm(*asked, self, self.loop)
+        return self.children[asked]
+
+    def within(self, guards: Sequence[Guard]) -> Arm:
+        """The arm in which all of ``guards`` hold, through arms that exist where there are such."""
+        around = {(arm.condition, arm.holds) for arm in self.around()}
+        missing = [g for g in guards if g not in around]
+        found = self
+        while missing:
+            asked = next((g for g in missing if g in found.children), missing[0])
+            missing.remove(asked)
+            found = found.arm(asked)
+        return found
+
+    def around(self) -> Iterator[Arm]:
+        """This arm and those that it is in, of all lists, innermost first."""
+        arm: Arm | None = self
+        while arm is not None:
+            yield arm
+            arm = arm.outer
+
+    @property
+    def guard(self) -> Uop:
+        """The node that holds where this arm runs."""
+        assert self.condition is not None
+        return self.condition if self.holds else self.condition.logical_not()
+
+    @property
+    def is_dear(self) -> bool:
+        return self.condition is not None and self.cost >= DEAR
+
+    @property
+    def dear(self) -> Arm:
+        """The innermost arm around that is dear, or the root of the list."""
+        arm = self
+        while arm.condition is not None and not arm.is_dear:
+            assert arm.outer is not None
+            arm = arm.outer
+        return arm
+
+
+class Arms:
+    """The arms of a program: ``homes`` of its movable nodes, all of them dear or roots, and the
+    ``roots`` of the lists of its loops.
+
+    ``loops`` is changed for nodes that are better computed in an arm of a loop inside than always:
+    uniform ones, as a rule, which cost little beside what the arm does for every lane."""
+
+    def __init__(self, order: Sequence[Uop], loops: Loops):
+        self.order, self.loops = order, loops
+        self.everywhere = Arm(None, True, None, None)
+        self.conditions = _conditions(order)
+        self.position = {u: n for n, u in enumerate(order)}
+        self.roots: dict[Uop | None, Arm] = {None: self.everywhere}
+        self.breaks: dict[Uop, Uop] = {}
+        self.stores: dict[Uop, list[Uop]] = {}
+        self.writing: set[Uop] = set()
+        """The loops that store to memory: those of the domain, which have no arms."""
+        for u in order:
+            if u.op is Ops.BREAK:
+                self.breaks[u.src[1]] = u
+            elif u.op is Ops.STORE and is_register(target := storage_of(u.src[0])):
+                self.stores.setdefault(target, []).append(u)
+            elif u.op is Ops.STORE:
+                self.writing.update(u.ranges)
+        self._find(moving=False)
+        self.all = self._price()
+        if self.any_dear:
+            self._find(moving=True)
+            self._attach()
+            self.homes = {u: home.dear for u, home in self.homes.items()}
+
+    @property
+    def any_dear(self) -> bool:
+        return any(arm.is_dear for arm in self.all)
+
+    def home(self, u: Uop) -> Arm:
+        """The arm that a node is in: a root of what cannot move."""
+        return self.homes.get(u) or self.roots[self.loops[u]]
+
+    # --- homes
+
+    def _find(self, *, moving: bool) -> None:
+        """Walk from uses to what they use; the second time nodes may move into dear arms."""
+        self.homes: dict[Uop, Arm] = {}
+        uses: dict[Uop, Arm] = {}
+        readers: dict[Uop, Arm] = {}
+        for u in reversed(self.order):
+            own = self._home(u, uses, readers, moving)
+            if u.op is Ops.RANGE:
+                assert own.outer is not None
+                own = own.outer  # its length is asked outside
+            elif u.op is Ops.LOAD and is_register(target := storage_of(u)):
+                readers[target] = _common(readers.get(target, own), own)
+            guarding = self._guarding(u)
+            for place, s in enumerate(u.src):
+                arm = own
+                if place > 0 and _is_choice(u) and u.src.count(s) == 1:
+                    asked, holds = guard(u.src[0])
+                    if asked.op is not Ops.CONST:
+                        arm = own.arm((asked, holds == (place == 1)))
+                elif guarding is not None and place != guarding:
+                    arm = own.within(self._known(u.src[guarding]))
+                uses[s] = _common(uses.get(s, arm), arm)
+
+    def _home(
+        self, u: Uop, uses: dict[Uop, Arm], readers: dict[Uop, Arm], moving: bool
+    ) -> Arm:
+        loop = self.loops[u]
+        used = uses.get(u, self.everywhere)
+        if not _is_movable(u):
+            return self.roots[loop]
+        if moving and used.loop is not loop and _may_enter(u):
+            into = _dear_outside(used, loop)
+            if into is not None and _takes(into, u):
+                self.loops[u], self.homes[u] = into.loop, into
+                return into
+        home = self._fit(used, loop)
+        if u.op is Ops.STORE:
+            target = storage_of(u.src[0])
+            if len(u.src) > 2:
+                home = _entered(home, self._known(u.src[2]), uses)
+            elif target in readers:
+                home = _common(home, self._fit(readers[target], loop))
+        elif u.op is Ops.END:
+            inner = u.src[1]
+            home = _entered(home, self._loop_guards(inner), uses)
+            if inner not in self.roots:
+                self.roots[inner] = Arm(None, True, home, inner)
+        self.homes[u] = home
+        return home
+
+    def _fit(self, arm: Arm, loop: Uop | None) -> Arm:
+        """The arm of a loop's list that another arm is in: its root where it is in none."""
+        found = next((a for a in arm.around() if a.loop is loop), None)
+        return found or self.roots[loop]
+
+    # --- guards
+
+    def _known(self, u: Uop) -> list[Guard]:
+        """The guards of a condition that choose something somewhere, those made first first."""
+        found = [g for g in conjuncts(u) if g[0] in self.conditions]
+        return sorted(found, key=lambda g: self.position.get(g[0], -1))
+
+    def _guarding(self, u: Uop) -> int | None:
+        """Which operand of an AND is the condition under which the other one matters."""
+        if u.op is not Ops.AND or not u.dtype.is_bool or u.src[0] is u.src[1]:
+            return None
+        found = [k for k, s in enumerate(u.src) if self._known(s)]
+        return min(found, key=lambda k: self.position.get(u.src[k], -1), default=None)
+
+    def _loop_guards(self, loop: Uop) -> list[Guard]:
+        """What must hold in some lane for a loop to do anything: its length is not zero there, or
+        its live mask starts as that."""
+        if loop in self.writing:
+            return []
+        found: list[Guard] = []
+        size = loop.src[0]
+        if size.op is Ops.WHERE and size.src[2].op is Ops.CONST and size.src[2].arg.value == 0:
+            found += self._known(size.src[0])
+        for mask in self._masks(loop):
+            for store in self.stores[mask]:
+                if loop not in store.ranges and len(store.src) == 2:
+                    found += self._known(store.src[1])
+        return found
+
+    def _masks(self, loop: Uop) -> list[Uop]:
+        """The registers that hold a loop's live lanes: one that can only narrow, and that the loop
+        is left without."""
+        if loop not in self.breaks:
+            return []
+        found = []
+        live, holds = guard(self.breaks[loop].src[0])
+        for word, still in [] if holds else conjuncts(live):
+            mask = storage_of(word)
+            if still and word.op is Ops.LOAD and is_register(mask):
+                inside = [s for s in self.stores[mask] if loop in s.ranges]
+                if len(inside) == 1 and inside[0].src[1:] == (live,):
+                    found.append(mask)
+        return found
+
+    # --- what an arm holds
+
+    def _price(self) -> list[Arm]:
+        """Every arm, outer ones first. An arm adds its cost to the one around it: where that does
+        not hold, what it holds need not run either, whatever its own condition says."""
+        arms = [self.everywhere]
+        arms += (root for loop, root in self.roots.items() if loop is not None)
+        for arm in arms:
+            arms += arm.children.values()
+        for u, home in self.homes.items():
+            home.cost += _cost(u)
+        for arm in sorted(arms, key=lambda a: a.depth, reverse=True):
+            if arm.outer is not None:
+                arm.outer.cost += arm.cost
+        return sorted(arms, key=lambda a: a.depth)
+
+    def _attach(self) -> None:
+        """Choices of a dear arm are made at its end: without it they are what they are idle."""
+        for u in self.order:
+            if u.op is Ops.WHERE and _is_choice(u):
+                asked, holds = guard(u.src[0])
+                if asked.op is Ops.CONST or set(asked.src) & set(u.src[1:]):
+                    continue  # a minimum or the like: one operation
+                here = self.home(u)
+                dear = [
+                    here.children[asked, side]
+                    for side in (holds, not holds)
+                    if (asked, side) in here.children and here.children[asked, side].is_dear
+                ]
+                if dear:
+                    self.homes[u] = max(dear, key=lambda arm: arm.cost)
+            elif u.op is Ops.OR and u.dtype.is_bool:
+                for s in u.src:
+                    guarding = self._guarding(s)
+                    if guarding is not None and self.home(s) is self.home(u):
+                        into = self._chain(self.home(s), self._known(s.src[guarding]))
+                        if into is not None and idle(u, into.guard) is not None:
+                            self.homes[u] = self.homes[s] = into
+                            break
+
+    def _chain(self, arm: Arm, guards: Sequence[Guard]) -> Arm | None:
+        """The dear arm within ``arm`` in which one of ``guards`` holds, if there is one."""
+        return next(
+            (arm.children[g] for g in guards if g in arm.children and arm.children[g].is_dear), None
+        )
+
+
+def _common(a: Arm, b: Arm) -> Arm:
+    while a is not b:
+        if a.depth >= b.depth:
+            assert a.outer is not None
+            a = a.outer
+        else:
+            assert b.outer is not None
+            b = b.outer
+    return a
+
+
+def _entered(arm: Arm, guards: Sequence[Guard], uses: dict[Uop, Arm]) -> Arm:
+    """The arm within ``arm`` where ``guards`` hold, which are asked around what they guard."""
+    found = arm.within(guards)
+    for inner in found.around():
+        if inner is arm:
+            break
+        assert inner.condition is not None and inner.outer is not None
+        asked = inner.condition
+        uses[asked] = _common(uses.get(asked, inner.outer), inner.outer)
+    return found
+
+
+def _dear_outside(arm: Arm, loop: Uop | None) -> Arm | None:
+    """The innermost dear arm around ``arm`` that is in a list within that of ``loop``."""
+    found = None
+    for around in arm.around():
+        if around.loop is loop:
+            return found
+        if found is None and around.is_dear:
+            found = around
+    return None
+
+
+def _takes(arm: Arm, u: Uop) -> bool:
+    """Whether a dear arm may compute one more value of a loop outside: they cost a quarter of its
+    own at most."""
+    cost = _cost(u) if dims_or_none(u) == () else _LANES * _cost(u)
+    if arm.moved + cost > arm.cost:
+        return False
+    arm.moved += cost
+    return True
+
+
+def _conditions(order: Sequence[Uop]) -> set[Uop]:
+    """What WHEREs choose by, nots stripped."""
+    return {guard(u.src[0])[0] for u in order if _is_choice(u) and u.src[0].op is not Ops.CONST}
+
+
+def _is_choice(u: Uop) -> bool:
+    return u.op is Ops.WHERE and u.node_tag != SELECT
+
+
+def _is_movable(u: Uop) -> bool:
+    if u.op is Ops.LOAD:
+        return len(u.src) == 1
+    if u.op is Ops.STORE:
+        return is_register(storage_of(u.src[0]))
+    if u.op in (Ops.AFTER, Ops.GROUP, Ops.END):
+        return True
+    if u.op in (Ops.CONST, Ops.PARAM, Ops.BUFFER, Ops.RANGE) or u.dtype.is_ptr:
+        return False
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
+
+
+def _may_enter(u: Uop) -> bool:
+    """Whether a node may be computed in a loop inside of its own: it is pure, and no read of a
+    whole vector."""
+    if u.op in (Ops.LOAD, Ops.INDEX):
+        return u.max_shape == () and not is_register(storage_of(u))
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
+
+
+def _cost(u: Uop) -> int:
+    if u.op is Ops.LOAD:
+        return 0 if is_register(storage_of(u)) else DEAR if u.max_shape != () else 4
+    if u.op in _FREE or (u.op is not Ops.END and dims_or_none(u) is None):
+        return 0
+    return _COSTS.get(u.op, 1)
