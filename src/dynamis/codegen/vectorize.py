@@ -33,6 +33,7 @@ from ..uop import (
     store,
     toposort,
 )
+from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
 
@@ -171,8 +172,12 @@ class _Vectorizer:
         live = const_bool(True)
         if outer is not None:
             live = self.loops[outer].after or self.loops[outer].before
+        size, gate = _gated(src[0])
+        if gate is not None:
+            live = live & gate
         init = store(dst=self._mask_word(mask, src[1:]), value=live)
-        size, varies = src[0], u.src[0] in self.variance.nodes
+        varies = bool(dims_or_none(size))
+        bound = size
         if varies:
             if u.src[0].vmax >= 2**31:
                 raise UopError("a loop of varying length needs a bounded size")
@@ -180,7 +185,7 @@ class _Vectorizer:
         opened = replace(u, src=(size, *src[1:]))
         before = load(src=self._mask_word(mask, [init, opened]))
         if varies:
-            before = before & (opened < src[0])
+            before = before & (opened < bound)
         loop = _Loop(mask, opened, before, init)
         self.loops[u] = loop
         if u not in self.breaks:
@@ -211,6 +216,14 @@ class _Vectorizer:
                 value, live = _unchosen(value, target, live)
             gates = [gates[0] & live] if gates else [live]
         return store(dst=target, value=value, gate=gates[0] if gates else None)
+
+
+def _gated(size: Uop) -> tuple[Uop, Uop | None]:
+    """A loop's length that is zero where a gate does not hold, as the length and the gate."""
+    if size.op is Ops.WHERE and size.src[2].op is Ops.CONST and size.src[2].arg.value == 0:
+        inner, gate = _gated(size.src[1])
+        return inner, size.src[0] if gate is None else size.src[0] & gate
+    return size, None
 
 
 def _unchosen(value: Uop, target: Uop, live: Uop) -> tuple[Uop, Uop]:

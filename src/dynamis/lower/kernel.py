@@ -12,6 +12,7 @@ words; it is lowered from the module as it was written, one lane wide.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -259,11 +260,11 @@ class _Lowering:
         operands: Sequence[Uop],
         types: tuple[Type, ...],
     ) -> None:
+        if not self.search:
+            self.pending.append(condition)  # the arms around it ask for their gates
+            return
         if self.gate is not None:
             condition = word.and_(self.gate, condition)
-        if not self.search:
-            self.pending.append(condition)
-            return
         self.sites.append(Site(frame.function, instruction.id, kind, types, instruction.span))
         first = word.and_(condition, word.eq(self.failed.read(), ZERO))
         self.failed.write(const_of_dtype(int32, len(self.sites)), self.scope, first)
@@ -420,16 +421,19 @@ class _Lowering:
         return inner.values[callee.results[0]]
 
     def _if(self, branch: ir.If, frame: _Frame) -> Words:
-        outer, condition = self.gate, frame.values[branch.condition][0]
+        outer, failing, condition = self.gate, self.pending, frame.values[branch.condition][0]
         arms = []
         for block, taken in (
             (branch.then, condition),
             (branch.otherwise, word.not_(condition)),
         ):
             self.gate = taken if outer is None else word.and_(outer, taken)
+            self.pending = []
             self._body(block.body, frame)
             arms.append(frame.values[block.result])
-        self.gate = outer
+            if self.pending:
+                failing.append(word.and_(taken, functools.reduce(word.or_, self.pending)))
+        self.gate, self.pending = outer, failing
         return tuple(
             a if a is b else word.where(condition, a, b) for a, b in zip(*arms, strict=True)
         )
@@ -451,8 +455,7 @@ class _Lowering:
         if self.search:
             self._fault(instruction, frame, FaultKind.BUDGET, over, [budget], (Type.INT,))
         else:
-            held = over if self.gate is None else word.and_(self.gate, over)
-            self.spent.write(word.or_(self.spent.read(), held), self.scope)
+            self.spent.write(word.or_(self.spent.read(), over), self.scope, self.gate)
         return (over,)
 
 
