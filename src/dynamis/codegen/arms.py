@@ -250,8 +250,8 @@ class Arms:
         for u in self.order:
             if u.op is Ops.WHERE and _is_choice(u):
                 asked, holds = guard(u.src[0])
-                if asked.op is Ops.CONST or set(asked.src) & set(u.src[1:]):
-                    continue  # a minimum or the like: one operation
+                if asked.op is Ops.CONST or _is_one_operation(asked, u):
+                    continue
                 here = self.home(u)
                 dear = [
                     here.children[asked, side]
@@ -323,6 +323,11 @@ def _takes(arm: Arm, u: Uop) -> bool:
 def _conditions(order: Sequence[Uop]) -> set[Uop]:
     """What WHEREs choose by, nots stripped."""
     return {guard(u.src[0])[0] for u in order if _is_choice(u) and u.src[0].op is not Ops.CONST}
+
+
+def _is_one_operation(asked: Uop, u: Uop) -> bool:
+    """Whether a choice is a minimum, a maximum or a rounding, which machines have."""
+    return set(asked.src) == set(u.src[1:]) or any(s.op is Ops.TRUNC for s in u.src[1:])
 
 
 def _is_choice(u: Uop) -> bool:

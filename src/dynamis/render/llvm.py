@@ -293,7 +293,7 @@ class _Body(Accesses):
         region = self.guards.pop()
         self.arms.pop()
         made = {e: rest for e, rest in self.escaping.get(u, {}).items() if e in self.names}
-        words = {e: self.wide[e].parts if e in self.wide else self.names[e] for e in made}
+        words = {e: self._leaving(e, rest) for e, rest in made.items()}
         rests = self._before(region, lambda: {e: self._rest(e, made[e], words[e]) for e in made})
         entered = {
             r: self._crossing(r)
@@ -330,6 +330,16 @@ class _Body(Accesses):
     def _word_type(self, e: Uop, parts: int) -> str:
         scalar = "i32" if e in self.wide else scalar_type(e.dtype)
         return vector_type(scalar, lanes_of(e) // parts)
+
+    def _leaving(self, e: Uop, rest: Uop | None) -> Parts:
+        """A node's words at the end of its region; a mask in parts as its rest has, so that only
+        the region cuts and joins them."""
+        if e in self.wide:
+            return self.wide[e].parts
+        words, lanes = self.names[e], lanes_of(e)
+        if lanes and e.dtype is bool_ and rest in self.names and lanes_of(rest) == lanes:
+            return self.cut("i1", words, lanes // len(words), lanes // len(self.names[rest]))
+        return words
 
     def _rest(self, e: Uop, rest: Uop | None, words: Parts) -> Parts:
         """What a node of a region is where that is not entered, in parts like ``words``."""
