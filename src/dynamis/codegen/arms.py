@@ -14,7 +14,7 @@ arm is an arm of a list, and the root of a loop's list is within the arm that th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..uop import Ops, Uop
 from ..uop.elementary import SELECT
@@ -91,7 +91,8 @@ class Arm:
 
 class Arms:
     """The arms of a program: ``homes`` of its movable nodes, all of them dear or roots, and the
-    ``roots`` of the lists of its loops.
+    ``roots`` of the lists of its loops. ``negations``: for each condition the guards to put behind
+    it that the program does not have.
 
     ``loops`` is changed for nodes that are better computed in an arm of a loop inside than always:
     uniform ones, as a rule, which cost little beside what the arm does for every lane."""
@@ -104,6 +105,8 @@ class Arms:
         self.roots: dict[Uop | None, Arm] = {None: self.everywhere}
         self.breaks: dict[Uop, Uop] = {}
         self.stores: dict[Uop, list[Uop]] = {}
+        self.written: dict[Uop, dict[Uop, None]] = {}
+        """The registers that each loop sets."""
         self.writing: set[Uop] = set()
         """The loops that store to memory: those of the domain, which have no arms."""
         for u in order:
@@ -111,14 +114,17 @@ class Arms:
                 self.breaks[u.src[1]] = u
             elif u.op is Ops.STORE and is_register(target := storage_of(u.src[0])):
                 self.stores.setdefault(target, []).append(u)
+                for loop in u.ranges:
+                    self.written.setdefault(loop, {})[target] = None
             elif u.op is Ops.STORE:
                 self.writing.update(u.ranges)
         self._find(moving=False)
         self.all = self._price()
         if self.any_dear:
             self._find(moving=True)
-            self._attach()
             self.homes = {u: home.dear for u, home in self.homes.items()}
+            self._negate()
+            self._attach()
 
     @property
     def any_dear(self) -> bool:
@@ -166,12 +172,11 @@ class Arms:
                 self.loops[u], self.homes[u] = into.loop, into
                 return into
         home = self._fit(used, loop)
-        if u.op is Ops.STORE:
-            target = storage_of(u.src[0])
-            if len(u.src) > 2:
-                home = _entered(home, self._known(u.src[2]), uses)
-            elif target in readers:
+        for target in self._written(u):
+            if target in readers:  # what comes between may be in an arm, who reads the word is not
                 home = _common(home, self._fit(readers[target], loop))
+        if u.op is Ops.STORE and len(u.src) > 2:
+            home = _entered(home, self._known(u.src[2]), uses)
         elif u.op is Ops.END:
             inner = u.src[1]
             home = _entered(home, self._loop_guards(inner), uses)
@@ -179,6 +184,12 @@ class Arms:
                 self.roots[inner] = Arm(None, True, home, inner)
         self.homes[u] = home
         return home
+
+    def _written(self, u: Uop) -> Collection[Uop]:
+        """The registers that a store, or any in a loop that ends, sets."""
+        if u.op is Ops.STORE:
+            return (storage_of(u.src[0]),)
+        return self.written.get(u.src[1], ()) if u.op is Ops.END else ()
 
     def _fit(self, arm: Arm, loop: Uop | None) -> Arm:
         """The arm of a loop's list that another arm is in: its root where it is in none."""
@@ -244,6 +255,20 @@ class Arms:
             if arm.outer is not None:
                 arm.outer.cost += arm.cost
         return sorted(arms, key=lambda a: a.depth)
+
+    def _negate(self) -> None:
+        """Have the guards of arms where a condition does not hold, as nodes beside it, whoever else
+        uses them."""
+        self.negations: dict[Uop, list[Uop]] = {}
+        for arm in self.all:
+            if arm.is_dear and not arm.holds:
+                assert arm.condition is not None
+                for u in (*arm.guard.src, arm.guard):  # what it compares with may be new too
+                    if u not in self.loops:
+                        self.negations.setdefault(arm.condition, []).append(u)
+                        self.loops[u] = None
+                self.loops[arm.guard] = self.loops[arm.condition]
+                self.homes[arm.guard] = self.home(arm.condition)
 
     def _attach(self) -> None:
         """Choices of a dear arm are made at its end: without it they are what they are idle."""

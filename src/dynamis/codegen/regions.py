@@ -26,18 +26,7 @@ def guarded(order: Sequence[Uop], loops: Loops) -> tuple[list[Uop], Places]:
     arms = Arms(order, loops)
     if not arms.any_dear:
         return list(order), {}
-    added: dict[Uop, list[Uop]] = {}
-    for arm in arms.all:
-        if arm.is_dear and not arm.holds:
-            assert arm.condition is not None
-            for u in (*arm.guard.src, arm.guard):  # the constant it compares with may be new too
-                if u not in loops:
-                    added.setdefault(arm.condition, []).append(u)
-                    loops[u] = None
-            # it must be at hand wherever its condition is, whoever else uses it
-            loops[arm.guard] = loops[arm.condition]
-            arms.homes[arm.guard] = arms.home(arm.condition)
-    order = [v for u in order for v in (u, *added.get(u, ()))]
+    order = [v for u in order for v in (u, *arms.negations.get(u, ()))]
     around = {u: _dear_around(arms.home(u)) for u in order}
     places = {u: tuple(a for a in found if a.loop is loops[u]) for u, found in around.items()}
     return _guards_first(order, around), {u: found for u, found in places.items() if found}
