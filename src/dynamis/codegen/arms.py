@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from ..uop import Ops, Uop
+from ..uop import Ops, Uop, replace
 from ..uop.elementary import SELECT
 from ..uop.guards import Guard, conjuncts, guard, idle
 from ..uop.shape import dims_or_none
@@ -139,6 +139,10 @@ class Arms:
     def _find(self, *, moving: bool) -> None:
         """Walk from uses to what they use; the second time nodes may move into dear arms."""
         self.homes: dict[Uop, Arm] = {}
+        self.askers: dict[Uop, dict[Uop | None, None]] = {}
+        self.asked: dict[tuple[Uop, Uop], Uop | None] = {}
+        self.copied: dict[Uop, tuple[Uop | None, ...]] = {}
+        """The values that dear arms of several loops inside are the only users of."""
         uses: dict[Uop, Arm] = {}
         readers: dict[Uop, Arm] = {}
         for u in reversed(self.order):
@@ -149,6 +153,7 @@ class Arms:
             elif u.op is Ops.LOAD and is_register(target := storage_of(u)):
                 readers[target] = _common(readers.get(target, own), own)
             guarding = self._guarding(u)
+            copies = self._copies(u) if moving else None
             for place, s in enumerate(u.src):
                 arm = own
                 if place > 0 and _is_choice(u) and u.src.count(s) == 1:
@@ -158,6 +163,28 @@ class Arms:
                 elif guarding is not None and place != guarding:
                     arm = own.within(self._known(u.src[guarding]))
                 uses[s] = _common(uses.get(s, arm), arm)
+                if moving and _may_enter(s):
+                    self._ask(s, u, arm, copies)
+
+    def _ask(self, s: Uop, u: Uop, arm: Arm, copies: Collection[Uop | None] | None) -> None:
+        """Note who uses a value of a loop outside: copies of a user, a dear arm, or something."""
+        askers = self.askers.setdefault(s, {})
+        if copies:
+            askers.update(dict.fromkeys(copies))
+        elif (into := _dear_outside(arm, self.loops[s])) is not None:
+            askers[into.loop] = None
+            self.asked[u, s] = into.loop
+        else:
+            askers[self.loops[s]] = None
+
+    def _copies(self, u: Uop) -> Collection[Uop | None] | None:
+        """The loops that are to have a copy of ``u`` each: dear arms of theirs, of two or more, are
+        its only uses, and it has one value for all lanes."""
+        found = self.askers.get(u, {})
+        if len(found) < 2 or self.loops[u] in found or dims_or_none(u) != ():
+            return None
+        self.copied[u] = tuple(found)
+        return found
 
     def _home(
         self, u: Uop, uses: dict[Uop, Arm], readers: dict[Uop, Arm], moving: bool
@@ -195,6 +222,24 @@ class Arms:
         """The arm of a loop's list that another arm is in: its root where it is in none."""
         found = next((a for a in arm.around() if a.loop is loop), None)
         return found or self.roots[loop]
+
+    def separated(self, root: Uop) -> Uop:
+        """``root`` with a copy of each shared value for each loop whose dear arms use it, so that
+        it can be computed there."""
+        new: dict[Uop, Uop] = {}
+        made: dict[tuple[Uop, Uop | None], Uop] = {}
+        for u in (*self.order, root):
+            for loop in self.copied.get(u, ()):
+                assert loop is not None
+                src = [made.get((s, loop)) or new[s] for s in u.src]
+                tag = f"{u.node_tag or ''} in {loop.arg.axis}"
+                made[u, loop] = replace(u, src=src, node_tag=tag)
+            src = [
+                made[s, self.asked[u, s]] if s in self.copied and (u, s) in self.asked else new[s]
+                for s in u.src
+            ]
+            new[u] = replace(u, src=src)
+        return new[root]
 
     # --- guards
 
@@ -374,6 +419,8 @@ def _is_movable(u: Uop) -> bool:
 def _may_enter(u: Uop) -> bool:
     """Whether a node may be computed in a loop inside of its own: it is pure, and no read of a
     whole vector."""
+    if u.node_tag == SELECT:
+        return False
     if u.op in (Ops.LOAD, Ops.INDEX):
         return u.max_shape == () and not is_register(storage_of(u))
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)

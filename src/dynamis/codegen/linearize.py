@@ -25,7 +25,7 @@ from ..uop import (
     replace,
     toposort,
 )
-from .arms import Arm
+from .arms import Arm, Arms
 from .regions import guarded, runs
 from .vectorize import innermost
 
@@ -36,11 +36,17 @@ def linearize(root: Uop) -> Uop:
     if any(u.op is Ops.END and len(u.src) > 2 for u in order):
         root = _nest_ends(order)
         order = toposort(root)
-    order.pop()  # the root itself
-    loops = _loops(order)
-    if any(loops[u] is not None for u in root.src):
+    if any(u is not None for u in map(_loops(order).get, root.src)):
         raise UopError("a loop is never closed")
-    return linear(_Lists(order, loops).run())
+    arms = _arms(order)
+    if arms.any_dear and arms.copied:
+        arms = _arms(toposort(arms.separated(root)))
+    return linear(_Lists(arms).run())
+
+
+def _arms(order: Sequence[Uop]) -> Arms:
+    """The arms of what stands under the last node."""
+    return Arms(order[:-1], _loops(order[:-1]))
 
 
 def _loops(order: Sequence[Uop]) -> dict[Uop, Uop | None]:
@@ -64,13 +70,13 @@ class _Item:
 
 
 class _Lists:
-    def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
-        order, self.places = guarded(order, loops)
+    def __init__(self, arms: Arms):
+        order, self.places = guarded(arms)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
             # a RANGE stands in front of its loop's own list, and is part of the item of its END
             if u.op is not Ops.RANGE:
-                self.by_loop.setdefault(loops[u], []).append(u)
+                self.by_loop.setdefault(arms.loops[u], []).append(u)
         self.position = {u: n for n, u in enumerate(order)}
         self.needs = self._needs()
         self.count = 0

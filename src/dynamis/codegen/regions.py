@@ -11,22 +11,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..uop import Uop
-from .arms import Arm, Arms, Loops
+from .arms import Arm, Arms
 
 Places = dict[Uop, tuple[Arm, ...]]
 """The dear arms around each node in the list of its loop, outermost first."""
 
 
-def guarded(order: Sequence[Uop], loops: Loops) -> tuple[list[Uop], Places]:
+def guarded(arms: Arms) -> tuple[list[Uop], Places]:
     """The nodes in an order in which guards come before what they guard, and each one's arms.
 
-    ``order`` is topological, ``loops`` gives each node's loop; guards that are not nodes of the
-    program yet are added to both, and nodes that are better computed in an arm of a loop inside
-    change theirs. Nodes that are in no arm are not in the second answer."""
-    arms = Arms(order, loops)
+    Guards that are not nodes of the program yet are added. Nodes that are in no arm are not in the
+    second answer."""
     if not arms.any_dear:
-        return list(order), {}
-    order = [v for u in order for v in (u, *arms.negations.get(u, ()))]
+        return list(arms.order), {}
+    loops = arms.loops
+    order = [v for u in arms.order for v in (u, *arms.negations.get(u, ()))]
     around = {u: _dear_around(arms.home(u)) for u in order}
     places = {u: tuple(a for a in found if a.loop is loops[u]) for u, found in around.items()}
     return _guards_first(order, around), {u: found for u, found in places.items() if found}
