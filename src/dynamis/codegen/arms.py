@@ -118,6 +118,12 @@ class Arms:
                     self.written.setdefault(loop, {})[target] = None
             elif u.op is Ops.STORE:
                 self.writing.update(u.ranges)
+        self.homes: dict[Uop, Arm] = {}
+        self.askers: dict[Uop, dict[Uop | None, None]] = {}
+        self.asked: dict[tuple[Uop, Uop], Uop | None] = {}
+        self.copied: dict[Uop, tuple[Uop | None, ...]] = {}
+        """The values that dear arms of several loops inside are the only users of."""
+        self.negations: dict[Uop, list[Uop]] = {}
         self._find(moving=False)
         self.all = self._price()
         if self.any_dear:
@@ -138,11 +144,6 @@ class Arms:
 
     def _find(self, *, moving: bool) -> None:
         """Walk from uses to what they use; the second time nodes may move into dear arms."""
-        self.homes: dict[Uop, Arm] = {}
-        self.askers: dict[Uop, dict[Uop | None, None]] = {}
-        self.asked: dict[tuple[Uop, Uop], Uop | None] = {}
-        self.copied: dict[Uop, tuple[Uop | None, ...]] = {}
-        """The values that dear arms of several loops inside are the only users of."""
         uses: dict[Uop, Arm] = {}
         readers: dict[Uop, Arm] = {}
         for u in reversed(self.order):
@@ -186,9 +187,7 @@ class Arms:
         self.copied[u] = tuple(found)
         return found
 
-    def _home(
-        self, u: Uop, uses: dict[Uop, Arm], readers: dict[Uop, Arm], moving: bool
-    ) -> Arm:
+    def _home(self, u: Uop, uses: dict[Uop, Arm], readers: dict[Uop, Arm], moving: bool) -> Arm:
         loop = self.loops[u]
         used = uses.get(u, self.everywhere)
         if not _is_movable(u):
@@ -304,7 +303,6 @@ class Arms:
     def _negate(self) -> None:
         """Have the guards of arms where a condition does not hold, as nodes beside it, whoever else
         uses them."""
-        self.negations: dict[Uop, list[Uop]] = {}
         for arm in self.all:
             if arm.is_dear and not arm.holds:
                 assert arm.condition is not None

@@ -129,8 +129,10 @@ class _Run:
         rest = resting(u, condition, made)
         if rest is None:
             return _zero(u)
-        value, zero = self._value(rest), _zero(u)
-        return (value,) * len(zero) if isinstance(zero, tuple) and not isinstance(value, tuple) else value
+        value = self._value(rest)
+        if u.max_shape and not isinstance(value, tuple):
+            return (value,) * math.prod(u.max_shape)
+        return value
 
     def _computes(self, u: Uop) -> bool:
         """Whether running a node gives a value and does nothing else."""
