@@ -32,8 +32,8 @@ from .vectorize import innermost
 
 
 def linearize(root: Uop, rows: int = 1) -> Uop:
-    """The LINEAR program of a SINK whose steps take so many ``rows``. Raises UopError when a node is
-    used outside its loop."""
+    """The LINEAR program of a SINK whose steps take so many ``rows``. Raises UopError when a node
+    is used outside its loop."""
     order = toposort(root)
     if any(u.op is Ops.END and len(u.src) > 2 for u in order):
         root = _nest_ends(order)
