@@ -19,8 +19,8 @@ HALF = Machine(x86=True, mask_registers=False, vector_bytes=32)
     [
         (workloads.grayscale, 16, 32),  # whole elements of four words
         (workloads.fused, 64, 32),  # long chains of multiply-adds
-        (workloads.gaussian3, 32, 16),  # two rows at once
-        (workloads.convolve5, 32, 16),
+        (workloads.gaussian3, 32, 32),  # two rows at once
+        (workloads.convolve5, 32, 32),
         (workloads.mandelbrot, 64, 16),  # a short loop that diverges
         (workloads.raymarch, 32, 16),  # a long one
         (workloads.nbody, 32, 32),
