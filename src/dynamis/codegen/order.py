@@ -2,9 +2,9 @@
 
 ``MAX`` of floats is IEEE 754-2019 maximum: NaN wins, −0 is below +0. Machines pick with one
 instruction that knows neither, so each exact node costs several. A network as a whole needs its
-exact form only where it can matter: where a word it orders is NaN (then so is the sum of their
-products with zero) or where its result is a zero (a result that is not zero is the same however
-zeros are ordered).
+exact form only where it can matter: where a word it orders is NaN or where its result is a zero
+(a result that is not zero is the same however zeros are ordered). Both are looked for by comparing,
+which other units do than those that pick; outputs that share nodes are looked at together.
 
 The exact form orders the words as integers: ``b ^ (b >> 31 & 0x7fffffff)`` of a float's bits b, as
 a signed integer, has the floats' order, −0 below +0, and turning its bits around is negation.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from operator import or_
 
 from ..dtype import float32, int32
-from ..uop import Ops, Uop, alu_ternary, bitcast, const_of_dtype, replace, toposort
+from ..uop import Ops, Uop, bitcast, const_of_dtype, replace, toposort
 
 NETWORK = 8
 """Maxima and minima from which a network is worth a quick form and an exact one."""
@@ -127,10 +127,7 @@ class _Network:
 
     def _quick_or_exact(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
         """The word of an output; a NaN is the canonical one."""
-        first, *rest = [new[u] for u in self._leaves(output)]
-        nan = first.ne(first)
-        for leaf in rest:
-            nan = nan | leaf.ne(leaf)
+        nan = _any_nan([new[u] for u in self._leaves(output)])
         key = self._ordered(output, False, self.keys, lambda u, n: _negated_key(new[u], n), _pick)
         exact = nan.where(const_of_dtype(float32, math.nan), bitcast(src=_key(key), dtype=float32))
         if output not in self.together:
@@ -140,14 +137,10 @@ class _Network:
         return self.matters.where(exact, self._quick(output, new))
 
     def _matters(self, outputs: Sequence[Uop], new: dict[Uop, Uop]) -> Uop:
-        """Whether the exact form of some outputs may be another than the quick one: looked for with
-        multiply-adds, which leave alone the units that pick."""
-        first, *rest = dict.fromkeys(leaf for u in outputs for leaf in self._leaves(u))
-        total, zero = new[first], const_of_dtype(float32, 0.0)
-        for leaf in rest:
-            total = alu_ternary(op=Ops.MULACC, a=new[leaf], b=zero, c=total)
-        zeros = (self._quick(u, new).eq(0.0) for u in outputs)
-        return functools.reduce(or_, zeros, total.ne(total))
+        """Whether the exact form of some outputs may be another than the quick one."""
+        leaves = dict.fromkeys(leaf for u in outputs for leaf in self._leaves(u))
+        zeros = [self._quick(u, new).eq(0.0) for u in outputs]
+        return functools.reduce(or_, zeros, _any_nan([new[leaf] for leaf in leaves]))
 
     def _quick(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
         return self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n), _pick)
@@ -184,6 +177,13 @@ class _Network:
                 a, b = (self._ordered(s, negated, known, leaf, pick) for s in u.src)
                 known[u, negated] = pick(a, b, negated)
         return known[u, negated]
+
+
+def _any_nan(words: Sequence[Uop]) -> Uop:
+    """Whether a word is NaN, two looked at by one comparison."""
+    pairs = [words[k : k + 2] for k in range(0, len(words), 2)]
+    tests = (functools.reduce(or_, (u.ne(u) for u in pair)) for pair in pairs)
+    return functools.reduce(or_, tests)
 
 
 def _pick(a: Uop, b: Uop, least: bool) -> Uop:
