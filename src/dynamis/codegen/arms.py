@@ -14,9 +14,11 @@ arm is an arm of a list, and the root of a loop's list is within the arm that th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Sequence
+from operator import or_
 
-from ..uop import Ops, Uop, replace
+from ..uop import Ops, Uop, replace, toposort
 from ..uop.elementary import SELECT
 from ..uop.guards import Guard, conjuncts, guard, idle
 from ..uop.shape import dims_or_none
@@ -124,10 +126,12 @@ class Arms:
         self.copied: dict[Uop, tuple[Uop | None, ...]] = {}
         """The values that dear arms of several loops inside are the only users of."""
         self.negations: dict[Uop, list[Uop]] = {}
+        self.under: dict[Uop, set[Uop]] = {}
         self._find(moving=False)
         self.all = self._price()
         if self.any_dear:
             self._find(moving=True)
+            self.all = self._price()
             self.homes = {u: home.dear for u, home in self.homes.items()}
             self._negate()
             self._attach()
@@ -145,6 +149,7 @@ class Arms:
     def _find(self, *, moving: bool) -> None:
         """Walk from uses to what they use; the second time nodes may move into dear arms."""
         uses: dict[Uop, Arm] = {}
+        self.sides: dict[Uop, dict[Arm, None]] = {}
         readers: dict[Uop, Arm] = {}
         for u in reversed(self.order):
             own = self._home(u, uses, readers, moving)
@@ -157,13 +162,15 @@ class Arms:
             copies = self._copies(u) if moving else None
             for place, s in enumerate(u.src):
                 arm = own
-                if place > 0 and _is_choice(u) and u.src.count(s) == 1:
+                if place > 0 and is_choice(u) and u.src.count(s) == 1:
                     asked, holds = guard(u.src[0])
                     if asked.op is not Ops.CONST:
                         arm = own.arm((asked, holds == (place == 1)))
                 elif guarding is not None and place != guarding:
                     arm = own.within(self._known(u.src[guarding]))
                 uses[s] = _common(uses.get(s, arm), arm)
+                if moving:
+                    self.sides.setdefault(s, {})[arm] = None
                 if moving and _may_enter(s):
                     self._ask(s, u, arm, copies)
 
@@ -198,6 +205,9 @@ class Arms:
                 self.loops[u], self.homes[u] = into.loop, into
                 return into
         home = self._fit(used, loop)
+        if moving and used is home and (together := self._together(u, home)) is not None:
+            self.homes[u] = together
+            return together
         for target in self._written(u):
             if target in readers:  # what comes between may be in an arm, who reads the word is not
                 home = _common(home, self._fit(readers[target], loop))
@@ -210,6 +220,27 @@ class Arms:
                 self.roots[inner] = Arm(None, True, home, inner)
         self.homes[u] = home
         return home
+
+    def _together(self, u: Uop, home: Arm) -> Arm | None:
+        """The arm of what several dear arms in ``home`` alone use: where any of them is taken."""
+        arms = dict.fromkeys(_child(home, arm) for arm in self.sides.get(u, ()))
+        if len(arms) < 2 or not _is_pure(u):
+            return None
+        asked: dict[Uop, bool] = {}
+        for arm in arms:
+            if arm is None or not arm.is_dear or arm.condition is None:
+                return None
+            if arm.condition in asked or u in self._under(arm.condition):
+                return None  # one of two is taken, or one must be done to know of the other
+            asked[arm.condition] = arm.holds
+        guards = sorted((arm for arm in arms if arm), key=lambda a: self.position[a.condition])
+        return home.arm((functools.reduce(or_, [arm.guard for arm in guards]), True))
+
+    def _under(self, u: Uop) -> set[Uop]:
+        """What a condition depends on."""
+        if u not in self.under:
+            self.under[u] = set(toposort(u))
+        return self.under[u]
 
     def _written(self, u: Uop) -> Collection[Uop]:
         """The registers that a store, or any in a loop that ends, sets."""
@@ -293,6 +324,8 @@ class Arms:
         arms += (root for loop, root in self.roots.items() if loop is not None)
         for arm in arms:
             arms += arm.children.values()
+        for arm in arms:
+            arm.cost = 0
         for u, home in self.homes.items():
             home.cost += _cost(u)
         for arm in sorted(arms, key=lambda a: a.depth, reverse=True):
@@ -304,19 +337,25 @@ class Arms:
         """Have the guards of arms where a condition does not hold, as nodes beside it, whoever else
         uses them."""
         for arm in self.all:
-            if arm.is_dear and not arm.holds:
-                assert arm.condition is not None
-                for u in (*arm.guard.src, arm.guard):  # what it compares with may be new too
-                    if u not in self.loops:
-                        self.negations.setdefault(arm.condition, []).append(u)
-                        self.loops[u] = None
+            if not arm.is_dear or (arm.holds and arm.condition in self.loops):
+                continue
+            assert arm.condition is not None
+            asked = toposort(arm.guard)
+            last = max((u for u in asked if u in self.position), key=self.position.__getitem__)
+            for u in asked:  # what a not compares with may be new too
+                if u not in self.loops:
+                    self.negations.setdefault(last, []).append(u)
+                    self.loops[u] = None if u.op is Ops.CONST else arm.loop
+                    if u.op is not Ops.CONST and arm.outer is not None:
+                        self.homes[u] = arm.outer.dear
+            if not arm.holds:
                 self.loops[arm.guard] = self.loops[arm.condition]
                 self.homes[arm.guard] = self.home(arm.condition)
 
     def _attach(self) -> None:
         """Choices of a dear arm are made at its end: without it they are what they are idle."""
         for u in self.order:
-            if u.op is Ops.WHERE and _is_choice(u):
+            if u.op is Ops.WHERE and is_choice(u):
                 asked, holds = guard(u.src[0])
                 if asked.op is Ops.CONST or _is_one_operation(asked, u):
                     continue
@@ -355,6 +394,16 @@ def _common(a: Arm, b: Arm) -> Arm:
     return a
 
 
+def _child(arm: Arm, inside: Arm) -> Arm | None:
+    """The arm right in ``arm`` that another is in; None where that is in none."""
+    found = None
+    for around in inside.around():
+        if around is arm:
+            return found
+        found = around
+    return None
+
+
 def _entered(arm: Arm, guards: Sequence[Guard], uses: dict[Uop, Arm]) -> Arm:
     """The arm within ``arm`` where ``guards`` hold, which are asked around what they guard."""
     found = arm.within(guards)
@@ -390,7 +439,7 @@ def _takes(arm: Arm, u: Uop) -> bool:
 
 def _conditions(order: Sequence[Uop]) -> set[Uop]:
     """What WHEREs choose by, nots stripped."""
-    return {guard(u.src[0])[0] for u in order if _is_choice(u) and u.src[0].op is not Ops.CONST}
+    return {guard(u.src[0])[0] for u in order if is_choice(u) and u.src[0].op is not Ops.CONST}
 
 
 def _is_one_operation(asked: Uop, u: Uop) -> bool:
@@ -398,7 +447,8 @@ def _is_one_operation(asked: Uop, u: Uop) -> bool:
     return set(asked.src) == set(u.src[1:]) or any(s.op is Ops.TRUNC for s in u.src[1:])
 
 
-def _is_choice(u: Uop) -> bool:
+def is_choice(u: Uop) -> bool:
+    """Whether a node is a WHERE of which one value may be left out where nobody chooses it."""
     return u.op is Ops.WHERE and u.node_tag != SELECT
 
 
@@ -412,6 +462,12 @@ def _is_movable(u: Uop) -> bool:
     if u.op in (Ops.CONST, Ops.PARAM, Ops.BUFFER, Ops.RANGE) or u.dtype.is_ptr:
         return False
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
+
+
+def _is_pure(u: Uop) -> bool:
+    if u.op in (Ops.LOAD, Ops.INDEX):
+        return not is_register(storage_of(u))
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 
 def _may_enter(u: Uop) -> bool:

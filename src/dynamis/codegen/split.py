@@ -38,6 +38,7 @@ from ..uop import (
 )
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
+from .arms import is_choice
 from .interior import clamped_reads, interior_columns
 from .options import LINE, Options
 
@@ -97,13 +98,15 @@ def rows_at_once(root: Uop, options: Options) -> int:
 
 
 def _shared_by_rows(order: Sequence[Uop], row: Uop, column: Uop) -> float:
-    """The share of two rows' reads that one reads for the other."""
+    """The share of two rows' reads that one reads for the other; of reads that every element needs,
+    for others may be skipped."""
     down, along = (_constant_offsets(order[-1], axis) for axis in (row, column))
     zero = const_of_dtype(int32, 0)
     columns = [(clamp, const_of_dtype(int32, k)) for clamp, k in along.items()]
     rows: dict[Uop, set[int]] = {}
+    needed = _needed(order)
     for u in order:
-        if u.op is Ops.LOAD and column in u.ranges:
+        if u.op is Ops.LOAD and u in needed and column in u.ranges:
             at = u.src[0]
             place = substitute([*columns, *((clamp, zero) for clamp in down)], at)
             own = [down[v] for v in toposort(at) if v in down]
@@ -111,6 +114,15 @@ def _shared_by_rows(order: Sequence[Uop], row: Uop, column: Uop) -> float:
     several = 2 * sum(map(len, rows.values()))
     together = sum(len(own | {k + 1 for k in own}) for own in rows.values())
     return 1 - together / several if several else 0.0
+
+
+def _needed(order: Sequence[Uop]) -> set[Uop]:
+    """The nodes that the last one needs whatever its choices are."""
+    found = {order[-1]}
+    for u in reversed(order):
+        if u in found:
+            found.update(u.src[:1] if is_choice(u) else u.src)
+    return found
 
 
 def _constant_offsets(root: Uop, axis: Uop) -> dict[Uop, int]:

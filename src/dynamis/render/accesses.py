@@ -30,6 +30,8 @@ class Accesses(Values):
         self.reloaded: dict[Uop, Parts] = {}
         self.arms: list[set[Uop]] = []
         """For each open region: the loads made in it."""
+        self.left: set[Uop] = set()
+        """The loads made in regions that are closed: their addresses may be known there only."""
         self.doubled: dict[str, str] = {}
         """Parts of indices as i64 of two lanes each, in this block."""
 
@@ -62,7 +64,7 @@ class Accesses(Values):
         if not self.arms or u.op is not Ops.LOAD or u in self.bundles or is_register(storage_of(u)):
             return None
         form = strided(u.src[0].src[1])
-        if form is None or form[1] != 1 or any(u in loads for loads in self.arms):
+        if form is None or form[1] != 1 or any(u in loads for loads in (*self.arms, self.left)):
             return None
         if u not in self.reloaded:
             self.reloaded[u] = self.load(u)

@@ -291,7 +291,7 @@ class _Body(Accesses):
         """Leave a region. Where it was not entered, registers are as before, a choice is its other
         value, and what else it made is zero, and not chosen."""
         region = self.guards.pop()
-        self.arms.pop()
+        self.left |= self.arms.pop()
         made = {e: rest for e, rest in self.escaping.get(u, {}).items() if e in self.names}
         words = {e: self._leaving(e, rest) for e, rest in made.items()}
         rests = self._before(region, lambda: {e: self._rest(e, made[e], words[e]) for e in made})
@@ -315,7 +315,7 @@ class _Body(Accesses):
         for r, parts in entered.items():
             ty = self._crossing_type(r)
             # another region of the same arm may read what this one set first
-            registers[r] = phis(ty, parts, region.kept.get(r, [_zero(ty)] * len(parts)))
+            registers[r] = phis(ty, parts, region.kept.get(r, ["poison"] * len(parts)))
         for e, names in values.items():
             if self.wide.pop(e, None) is not None:
                 per = lanes_of(e) // len(names)
@@ -344,6 +344,8 @@ class _Body(Accesses):
     def _rest(self, e: Uop, rest: Uop | None, words: Parts) -> Parts:
         """What a node of a region is where that is not entered, in parts like ``words``."""
         lanes = lanes_of(e)
+        if rest is None and e.dtype is not bool_:
+            return ["poison"] * len(words)  # whoever reads it is a select, or is not entered either
         if rest is None or (rest.op is Ops.CONST and e.dtype is bool_ and not rest.arg.value):
             return [_zero(self._word_type(e, len(words)))] * len(words)
         if not lanes:
