@@ -226,15 +226,15 @@ class Arms:
         arms = dict.fromkeys(_child(home, arm) for arm in self.sides.get(u, ()))
         if len(arms) < 2 or not _is_pure(u):
             return None
-        asked: dict[Uop, bool] = {}
+        guards: dict[Uop, Uop] = {}
         for arm in arms:
             if arm is None or not arm.is_dear or arm.condition is None:
                 return None
-            if arm.condition in asked or u in self._under(arm.condition):
+            if arm.condition in guards or u in self._under(arm.condition):
                 return None  # one of two is taken, or one must be done to know of the other
-            asked[arm.condition] = arm.holds
-        guards = sorted((arm for arm in arms if arm), key=lambda a: self.position[a.condition])
-        return home.arm((functools.reduce(or_, [arm.guard for arm in guards]), True))
+            guards[arm.condition] = arm.guard
+        asked = [guards[c] for c in sorted(guards, key=self.position.__getitem__)]
+        return home.arm((functools.reduce(or_, asked), True))
 
     def _under(self, u: Uop) -> set[Uop]:
         """What a condition depends on."""
