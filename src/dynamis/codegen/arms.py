@@ -127,10 +127,12 @@ class Arms:
         """The values that dear arms of several loops inside are the only users of."""
         self.negations: dict[Uop, list[Uop]] = {}
         self.under: dict[Uop, set[Uop]] = {}
+        self.unions: dict[Arm, list[Arm]] = {}
         self._find(moving=False)
         self.all = self._price()
         if self.any_dear:
             self._find(moving=True)
+            self._nest()
             self.all = self._price()
             self.homes = {u: home.dear for u, home in self.homes.items()}
             self._negate()
@@ -234,7 +236,21 @@ class Arms:
                 return None  # one of two is taken, or one must be done to know of the other
             guards[arm.condition] = arm.guard
         asked = [guards[c] for c in sorted(guards, key=self.position.__getitem__)]
-        return home.arm((functools.reduce(or_, asked), True))
+        around = home.arm((functools.reduce(or_, asked), True))
+        self.unions[around] = [arm for arm in arms if arm is not None]
+        return around
+
+    def _nest(self) -> None:
+        """Put arms that share values into the arm that has these, so that one test skips all of
+        them; those of which none must be done to know of another."""
+        for around, arms in self.unions.items():
+            conditions = [arm.condition for arm in arms if arm.condition is not None]
+            apart = not any(
+                other in self._under(c) for c in conditions for other in conditions if other is not c
+            )
+            for arm in arms:
+                if apart and arm.outer is around.outer:
+                    arm.outer = around
 
     def _under(self, u: Uop) -> set[Uop]:
         """What a condition depends on."""
@@ -328,10 +344,11 @@ class Arms:
             arm.cost = 0
         for u, home in self.homes.items():
             home.cost += _cost(u)
-        for arm in sorted(arms, key=lambda a: a.depth, reverse=True):
+        arms.sort(key=lambda arm: sum(1 for _ in arm.around()))
+        for arm in reversed(arms):
             if arm.outer is not None:
                 arm.outer.cost += arm.cost
-        return sorted(arms, key=lambda a: a.depth)
+        return arms
 
     def _negate(self) -> None:
         """Have the guards of arms where a condition does not hold, as nodes beside it, whoever else

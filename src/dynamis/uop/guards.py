@@ -40,19 +40,34 @@ def conjuncts(u: Uop) -> list[Guard]:
     return list(found)
 
 
+def disjuncts(u: Uop) -> set[Guard]:
+    """Guards of which none holds where the bool ``u`` does not: its own, and those it is the OR
+    of."""
+    found: set[Guard] = set()
+    pending = [u]
+    while pending:
+        condition, holds = guard(pending.pop())
+        found.add((condition, holds))
+        if holds and condition.op is Ops.OR:
+            pending += condition.src
+    return found
+
+
 def idle(u: Uop, condition: Uop) -> Uop | None:
     """What ``u`` is wherever ``condition`` does not hold, where its form says so."""
-    asked = guard(condition)
+    never = disjuncts(condition)
     if u.op is Ops.WHERE:
         chosen, holds = guard(u.src[0])
-        if chosen is asked[0]:
-            return u.src[2 if holds == asked[1] else 1]
-    elif u.op is Ops.AND and u.dtype.is_bool and asked in conjuncts(u):
+        if (chosen, holds) in never:
+            return u.src[2]
+        if (chosen, not holds) in never:
+            return u.src[1]
+    elif u.op is Ops.AND and u.dtype.is_bool and not never.isdisjoint(conjuncts(u)):
         return FALSE
     elif u.op is Ops.OR and u.dtype.is_bool:
-        never = [idle(s, condition) is FALSE for s in u.src]
-        if any(never):
-            return FALSE if all(never) else u.src[never.index(False)]
+        idles = [idle(s, condition) is FALSE for s in u.src]
+        if any(idles):
+            return FALSE if all(idles) else u.src[idles.index(False)]
     return None
 
 
