@@ -15,80 +15,30 @@ arm is an arm of a list, and the root of a loop's list is within the arm that th
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from operator import or_
 
 from ..uop import Ops, Uop, replace, toposort
-from ..uop.elementary import SELECT
 from ..uop.guards import Guard, conjuncts, guard, idle
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
-
-DEAR = 16
-"""Operations from which an arm is worth a branch."""
-_COSTS = {Ops.FDIV: 6, Ops.SQRT: 6, Ops.CDIV: 20, Ops.CMOD: 20, Ops.RECIPROCAL: 6, Ops.END: DEAR}
-_FREE = (Ops.INDEX, Ops.STACK, Ops.STORE, Ops.AFTER, Ops.GROUP)
-_LANES = 4
-"""How many times the cost of a uniform operation one on lanes has."""
+from .arm import (
+    Arm,
+    child,
+    common,
+    cost_of,
+    dear_outside,
+    entered,
+    is_choice,
+    is_movable,
+    is_one_operation,
+    is_pure,
+    may_enter,
+    takes,
+)
 
 Loops = dict[Uop, Uop | None]
 """The innermost loop that each node stands in."""
-
-
-class Arm:
-    """Where a condition holds (or does not), within another arm of its list; or, without a
-    condition, all of a list. Compared by identity."""
-
-    __slots__ = ("children", "condition", "cost", "depth", "holds", "loop", "moved", "outer")
-
-    def __init__(self, condition: Uop | None, holds: bool, outer: Arm | None, loop: Uop | None):
-        self.condition, self.holds, self.outer, self.loop = condition, holds, outer, loop
-        self.depth: int = 0 if outer is None else outer.depth + 1
-        self.children: dict[Guard, Arm] = {}
-        self.cost = self.moved = 0
-
-    def arm(self, asked: Guard) -> Arm:
-        """The arm of a condition within this one."""
-        if asked not in self.children:
-            self.children[asked] = Arm(*asked, self, self.loop)
-        return self.children[asked]
-
-    def within(self, guards: Sequence[Guard]) -> Arm:
-        """The arm in which all of ``guards`` hold, through arms that exist where there are such."""
-        around = {(arm.condition, arm.holds) for arm in self.around()}
-        missing = [g for g in guards if g not in around]
-        found = self
-        while missing:
-            asked = next((g for g in missing if g in found.children), missing[0])
-            missing.remove(asked)
-            found = found.arm(asked)
-        return found
-
-    def around(self) -> Iterator[Arm]:
-        """This arm and those that it is in, of all lists, innermost first."""
-        arm: Arm | None = self
-        while arm is not None:
-            yield arm
-            arm = arm.outer
-
-    @property
-    def guard(self) -> Uop:
-        """The node that holds where this arm runs."""
-        assert self.condition is not None
-        return self.condition if self.holds else self.condition.logical_not()
-
-    @property
-    def is_dear(self) -> bool:
-        return self.condition is not None and self.cost >= DEAR
-
-    @property
-    def dear(self) -> Arm:
-        """The innermost arm around that is dear, or the root of the list."""
-        arm = self
-        while arm.condition is not None and not arm.is_dear:
-            assert arm.outer is not None
-            arm = arm.outer
-        return arm
 
 
 class Arms:
@@ -159,7 +109,7 @@ class Arms:
                 assert own.outer is not None
                 own = own.outer  # its length is asked outside
             elif u.op is Ops.LOAD and is_register(target := storage_of(u)):
-                readers[target] = _common(readers.get(target, own), own)
+                readers[target] = common(readers.get(target, own), own)
             guarding = self._guarding(u)
             copies = self._copies(u) if moving else None
             for place, s in enumerate(u.src):
@@ -170,10 +120,10 @@ class Arms:
                         arm = own.arm((asked, holds == (place == 1)))
                 elif guarding is not None and place != guarding:
                     arm = own.within(self._known(u.src[guarding]))
-                uses[s] = _common(uses.get(s, arm), arm)
+                uses[s] = common(uses.get(s, arm), arm)
                 if moving:
                     self.sides.setdefault(s, {})[arm] = None
-                if moving and _may_enter(s):
+                if moving and may_enter(s):
                     self._ask(s, u, arm, copies)
 
     def _ask(self, s: Uop, u: Uop, arm: Arm, copies: Collection[Uop | None] | None) -> None:
@@ -181,7 +131,7 @@ class Arms:
         askers = self.askers.setdefault(s, {})
         if copies:
             askers.update(dict.fromkeys(copies))
-        elif (into := _dear_outside(arm, self.loops[s])) is not None:
+        elif (into := dear_outside(arm, self.loops[s])) is not None:
             askers[into.loop] = None
             self.asked[u, s] = into.loop
         else:
@@ -199,11 +149,11 @@ class Arms:
     def _home(self, u: Uop, uses: dict[Uop, Arm], readers: dict[Uop, Arm], moving: bool) -> Arm:
         loop = self.loops[u]
         used = uses.get(u, self.everywhere)
-        if not _is_movable(u):
+        if not is_movable(u):
             return self.roots[loop]
-        if moving and used.loop is not loop and _may_enter(u):
-            into = _dear_outside(used, loop)
-            if into is not None and _takes(into, u):
+        if moving and used.loop is not loop and may_enter(u):
+            into = dear_outside(used, loop)
+            if into is not None and takes(into, u):
                 self.loops[u], self.homes[u] = into.loop, into
                 return into
         home = self._fit(used, loop)
@@ -212,12 +162,12 @@ class Arms:
             return together
         for target in self._written(u):
             if target in readers:  # what comes between may be in an arm, who reads the word is not
-                home = _common(home, self._fit(readers[target], loop))
+                home = common(home, self._fit(readers[target], loop))
         if u.op is Ops.STORE and len(u.src) > 2:
-            home = _entered(home, self._known(u.src[2]), uses)
+            home = entered(home, self._known(u.src[2]), uses)
         elif u.op is Ops.END:
             inner = u.src[1]
-            home = _entered(home, self._loop_guards(inner), uses)
+            home = entered(home, self._loop_guards(inner), uses)
             if inner not in self.roots:
                 self.roots[inner] = Arm(None, True, home, inner)
         self.homes[u] = home
@@ -225,8 +175,8 @@ class Arms:
 
     def _together(self, u: Uop, home: Arm) -> Arm | None:
         """The arm of what several dear arms in ``home`` alone use: where any of them is taken."""
-        arms = dict.fromkeys(_child(home, arm) for arm in self.sides.get(u, ()))
-        if len(arms) < 2 or not _is_pure(u):
+        arms = dict.fromkeys(child(home, arm) for arm in self.sides.get(u, ()))
+        if len(arms) < 2 or not is_pure(u):
             return None
         guards: dict[Uop, Uop] = {}
         for arm in arms:
@@ -246,7 +196,10 @@ class Arms:
         for around, arms in self.unions.items():
             conditions = [arm.condition for arm in arms if arm.condition is not None]
             apart = not any(
-                other in self._under(c) for c in conditions for other in conditions if other is not c
+                other in self._under(c)
+                for c in conditions
+                for other in conditions
+                if other is not c
             )
             for arm in arms:
                 if apart and arm.outer is around.outer:
@@ -343,7 +296,7 @@ class Arms:
         for arm in arms:
             arm.cost = 0
         for u, home in self.homes.items():
-            home.cost += _cost(u)
+            home.cost += cost_of(u)
         arms.sort(key=lambda arm: sum(1 for _ in arm.around()))
         for arm in reversed(arms):
             if arm.outer is not None:
@@ -374,7 +327,7 @@ class Arms:
         for u in self.order:
             if u.op is Ops.WHERE and is_choice(u):
                 asked, holds = guard(u.src[0])
-                if asked.op is Ops.CONST or _is_one_operation(asked, u):
+                if asked.op is Ops.CONST or is_one_operation(asked, u):
                     continue
                 here = self.home(u)
                 dear = [
@@ -400,106 +353,6 @@ class Arms:
         )
 
 
-def _common(a: Arm, b: Arm) -> Arm:
-    while a is not b:
-        if a.depth >= b.depth:
-            assert a.outer is not None
-            a = a.outer
-        else:
-            assert b.outer is not None
-            b = b.outer
-    return a
-
-
-def _child(arm: Arm, inside: Arm) -> Arm | None:
-    """The arm right in ``arm`` that another is in; None where that is in none."""
-    found = None
-    for around in inside.around():
-        if around is arm:
-            return found
-        found = around
-    return None
-
-
-def _entered(arm: Arm, guards: Sequence[Guard], uses: dict[Uop, Arm]) -> Arm:
-    """The arm within ``arm`` where ``guards`` hold, which are asked around what they guard."""
-    found = arm.within(guards)
-    for inner in found.around():
-        if inner is arm:
-            break
-        assert inner.condition is not None and inner.outer is not None
-        asked = inner.condition
-        uses[asked] = _common(uses.get(asked, inner.outer), inner.outer)
-    return found
-
-
-def _dear_outside(arm: Arm, loop: Uop | None) -> Arm | None:
-    """The innermost dear arm around ``arm`` that is in a list within that of ``loop``."""
-    found = None
-    for around in arm.around():
-        if around.loop is loop:
-            return found
-        if found is None and around.is_dear:
-            found = around
-    return None
-
-
-def _takes(arm: Arm, u: Uop) -> bool:
-    """Whether a dear arm may compute one more value of a loop outside: they cost a quarter of its
-    own at most."""
-    cost = _cost(u) if dims_or_none(u) == () else _LANES * _cost(u)
-    if arm.moved + cost > arm.cost:
-        return False
-    arm.moved += cost
-    return True
-
-
 def _conditions(order: Sequence[Uop]) -> set[Uop]:
     """What WHEREs choose by, nots stripped."""
     return {guard(u.src[0])[0] for u in order if is_choice(u) and u.src[0].op is not Ops.CONST}
-
-
-def _is_one_operation(asked: Uop, u: Uop) -> bool:
-    """Whether a choice is a minimum, a maximum or a rounding, which machines have."""
-    return set(asked.src) == set(u.src[1:]) or any(s.op is Ops.TRUNC for s in u.src[1:])
-
-
-def is_choice(u: Uop) -> bool:
-    """Whether a node is a WHERE of which one value may be left out where nobody chooses it."""
-    return u.op is Ops.WHERE and u.node_tag != SELECT
-
-
-def _is_movable(u: Uop) -> bool:
-    if u.op is Ops.LOAD:
-        return len(u.src) == 1
-    if u.op is Ops.STORE:
-        return is_register(storage_of(u.src[0]))
-    if u.op in (Ops.AFTER, Ops.GROUP, Ops.END):
-        return True
-    if u.op in (Ops.CONST, Ops.PARAM, Ops.BUFFER, Ops.RANGE) or u.dtype.is_ptr:
-        return False
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
-
-
-def _is_pure(u: Uop) -> bool:
-    if u.op in (Ops.LOAD, Ops.INDEX):
-        return not is_register(storage_of(u))
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
-
-
-def _may_enter(u: Uop) -> bool:
-    """Whether a node may be computed in a loop inside of its own: it is pure, and no read of a
-    whole vector."""
-    if u.node_tag == SELECT:
-        return False
-    if u.op in (Ops.LOAD, Ops.INDEX):
-        return u.max_shape == () and not is_register(storage_of(u))
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
-
-
-def _cost(u: Uop) -> int:
-    if u.op is Ops.LOAD:
-        return 0 if is_register(storage_of(u)) else DEAR if u.max_shape != () else 4
-    if u.op in _FREE or (u.op is not Ops.END and dims_or_none(u) is None):
-        return 0
-    return _COSTS.get(u.op, 1)

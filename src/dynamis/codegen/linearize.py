@@ -27,7 +27,8 @@ from ..uop import (
     replace,
     toposort,
 )
-from .arms import Arm, Arms
+from .arm import Arm
+from .arms import Arms
 from .regions import guarded, runs
 from .vectorize import innermost
 

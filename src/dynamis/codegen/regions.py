@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..uop import Uop
-from .arms import Arm, Arms
+from .arm import Arm
+from .arms import Arms
 
 Places = dict[Uop, tuple[Arm, ...]]
 """The dear arms around each node in the list of its loop, outermost first."""

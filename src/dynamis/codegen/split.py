@@ -38,7 +38,7 @@ from ..uop import (
 )
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
-from .arms import is_choice
+from .arm import is_choice
 from .interior import clamped_reads, interior_columns
 from .options import LINE, Options
 
