@@ -92,6 +92,12 @@ def functions_work(module: Module) -> tuple[int, ...]:
     return tuple(_weights(module, _written)[: len(module.functions)])
 
 
+def block_work(block: Block, functions: Sequence[int]) -> int:
+    """The most loop iterations one run of a block may take, every loop at its ``count``;
+    ``functions`` is ``functions_work``."""
+    return _weight(block.body, functions, _written)
+
+
 def counts_work(module: Module) -> bool:
     """Whether the module's work is counted as it runs: the worst case of entry, merge or init,
     every loop at its ``count``, can pass the budget or fill a WORK_BLOCK."""

@@ -25,7 +25,7 @@ from ..kernel.induction import growth
 from ..kernel.module import Function, Instruction, Module
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type, part_at, word_types, words
-from ..kernel.work import counts_work
+from ..kernel.work import counts_work, functions_work
 from ..uop import (
     AxisType,
     KernelInfo,
@@ -44,6 +44,7 @@ from ..uop import (
 from . import arithmetic as word
 from .arithmetic import i32
 from .call_class import CallClass
+from .counted import counts_ahead, is_small
 from .effects import ZERO, Register, Site, unique
 from .host import Host, Words, scalar_param
 from .remainder import REMAINDER
@@ -78,6 +79,8 @@ class _Frame:
     """The constant Ints among the values."""
     carried: Words = ()
     index: Uop | None = None
+    ahead: set[int] = field(default_factory=set)
+    """The loops whose iterations are counted before they run."""
     iterations: dict[int, tuple[Uop, bool]] = field(default_factory=dict)
     """For each loop: how often it ran, and whether its own Look counted that."""
 
@@ -99,6 +102,8 @@ class _Lowering:
         self.record = [Register(next(self.slots), int32) for _ in range(operands + search)]
         self.shared = [self.failed, self.work, self.spent, *self.record]
         self.counted = counts_work(module)
+        self.budget = i32(module.manifest.work_limit)
+        self.functions = functions_work(module)
 
     # --- the domain
 
@@ -164,11 +169,19 @@ class _Lowering:
         return closed
 
     def _loop(self, instruction: Instruction, loop: ir.Loop, frame: _Frame) -> Words:
+        if self.counted and not self.search and is_small(loop):
+            return self._unrolled(instruction, loop, frame)
+        looks = bool(loop.body.body) and isinstance(loop.body.body[0].op, ir.Look)
         size: Uop = const_of_dtype(int32, loop.count)
         if loop.bound is not None:
             size = word.minimum(word.maximum(frame.values[loop.bound][0], ZERO), size)
         if self.gate is not None:
             size = word.where(self.gate, size, ZERO)
+        spent = size
+        if looks and not self.search and counts_ahead(loop, self.functions):
+            # an element that would run more than its budget fails, however often it does
+            looks, size = False, word.where(word.lt(self.budget, size), ZERO, size)
+            frame.ahead.add(instruction.id)
         registers = self._carried_registers(instruction.ty, loop, size, frame)
         counter = None
         if self.counted and loop.until is not None:
@@ -188,7 +201,6 @@ class _Lowering:
             register.deps.append(k)
         self.scope, self.gate, self.pending = [k], None, []
         frame.carried, frame.index = tuple(r.read() for r in registers), k
-        looks = bool(loop.body.body) and isinstance(loop.body.body[0].op, ir.Look)
         done = self._spent() if looks else None
         if loop.until is not None:
             self._body(loop.until.body, frame)
@@ -201,7 +213,7 @@ class _Lowering:
         if looks:
             look = loop.body.body[0]
             frame.values[look.id] = self._look(look, frame, counts=True)
-        self._body(loop.body.body[looks:], frame)
+        self._body(loop.body.body[looks or instruction.id in frame.ahead :], frame)
         self._flush()
         results = frame.values[loop.body.result]
         carried = frame.carried
@@ -215,7 +227,7 @@ class _Lowering:
         self.scope, self.gate, self.pending, frame.carried, frame.index = outer
         for register in own:
             register.follow(closed)
-        iterations = size if counter is None else counter.read()
+        iterations = spent if counter is None else counter.read()
         frame.iterations[instruction.id] = iterations, looks
         return tuple(
             start if new is old else register.read()
@@ -223,6 +235,18 @@ class _Lowering:
                 registers, frame.values[loop.init], carried, results, strict=True
             )
         )
+
+    def _unrolled(self, instruction: Instruction, loop: ir.Loop, frame: _Frame) -> Words:
+        """A small loop written out: no pass before does that where work is counted."""
+        outer = frame.carried, frame.index
+        carried = frame.values[loop.init]
+        for k in range(loop.count):
+            frame.carried, frame.index = carried, i32(k)
+            self._body(loop.body.body, frame)
+            carried = frame.values[loop.body.result]
+        frame.carried, frame.index = outer
+        frame.iterations[instruction.id] = i32(loop.count), False
+        return carried
 
     def _carried_registers(
         self, ty: Type, loop: ir.Loop, size: Uop, frame: _Frame
@@ -444,19 +468,25 @@ class _Lowering:
         iterations, looked = frame.iterations[loop_id]
         if not looked:
             self.work.write(word.add(self.work.read(), iterations), self.scope, self.gate)
+        if loop_id in frame.ahead and frame.index is not None:  # else a Look follows
+            self._over()
         return (iterations,)
 
     def _look(self, instruction: Instruction, frame: _Frame, *, counts: bool) -> Words:
         """Test the element's work; ``counts`` adds the iteration that begins here."""
         if counts:
             self.work.write(word.add(self.work.read(), i32(1)), self.scope, self.gate)
-        budget = i32(self.module.manifest.work_limit)
-        over = word.lt(budget, self.work.read())
-        if self.search:
-            self._fault(instruction, frame, FaultKind.BUDGET, over, [budget], (Type.INT,))
-        else:
-            self.spent.write(word.or_(self.spent.read(), over), self.scope, self.gate)
+        if not self.search:
+            return (self._over(),)
+        over = word.lt(self.budget, self.work.read())
+        self._fault(instruction, frame, FaultKind.BUDGET, over, [self.budget], (Type.INT,))
         return (over,)
+
+    def _over(self) -> Uop:
+        """Note whether the element's work is past its budget."""
+        over = word.lt(self.budget, self.work.read())
+        self.spent.write(word.or_(self.spent.read(), over), self.scope, self.gate)
+        return over
 
 
 def _as_int(value: Uop) -> Uop:
