@@ -10,6 +10,7 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2
 from dynamis.codegen import Options, compile_ast
+from dynamis.codegen.split import lowered_axis
 from dynamis.kernel import account, optimize
 from dynamis.lower import CallClass, lower
 from dynamis.uop import Ops, Uop
@@ -311,3 +312,27 @@ def test_arms_of_the_border_and_of_two_rows_have_values_of_their_own() -> None:
         want = stencil(image, backend="reference")
         for width in (1, 8, 32):
             assert stencil.options(width=width)(image).tobytes() == want.tobytes()
+
+
+@dy.kernel
+def looping_stencil(a: Grid[f32]) -> Grid[f32]:
+    total = 0.0
+    for v in range(-1, 2):
+        for u in range(-1, 2):
+            total += a.at(dy.coord() + vec2(u, v))
+    if total > 6.0:
+        for k in range(60):
+            total += dy.sqrt(a.at(dy.coord() * f32(k) + vec2(k, 3)))
+    return total
+
+
+def test_rows_in_a_step_have_loops_of_their_own_in_their_arms() -> None:
+    found = depths(program_of(looping_stencil, rows=2))
+    loops = [u for u in found if u.op is Ops.RANGE and lowered_axis(u.arg.axis) is not None]
+    assert len(loops) == 3  # the border's, and one for each of two rows inside
+    assert all(found[u] > 0 for u in loops)
+    for scale in (0.5, 1.0):
+        image = np.random.default_rng(11).random((7, 90), np.float32) * np.float32(scale)
+        want = looping_stencil(image, backend="reference")
+        for width in (1, 8, 32):
+            assert looping_stencil.options(width=width)(image).tobytes() == want.tobytes()

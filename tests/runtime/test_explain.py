@@ -154,6 +154,14 @@ def sums(x: Rows[i32], n: i32 = 3) -> Rows[i32]:
     return total
 
 
+@dy.kernel
+def doublings(x: Rows[f32], n: i32 = 9) -> Rows[f32]:
+    k = 1
+    while k < n:
+        k = k + k
+    return x.sample() * f32(k)
+
+
 def test_loops_are_divergent_or_uniform():
     (loop,) = section(said(halvings), "loops")
     assert loop.endswith(
@@ -161,7 +169,9 @@ def test_loops_are_divergent_or_uniform():
         "is done"
     )
     (loop,) = section(said(sums), "loops")
-    assert loop.endswith("for k in range(n) — uniform: all elements leave it together")
+    assert loop.endswith("for k in range(n) — uniform: all elements go round as often")
+    (loop,) = section(said(doublings), "loops")
+    assert loop.endswith("while k < n — uniform: all elements leave it together")
 
 
 def test_checks_are_proven_or_placed():

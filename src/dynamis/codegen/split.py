@@ -55,9 +55,8 @@ interior."""
 def lowered_axis(axis: int) -> int | None:
     """The axis id that lowering gave to a loop of the element's own, which may be the interior's
     copy of it; None for a range that is made here."""
-    if axis < _AXIS:
-        return axis
-    return axis - 2 * _AXIS if axis >= 2 * _AXIS else None
+    axis %= 2 * _AXIS
+    return axis if axis < _AXIS else None
 
 
 def runtime_scalar(name: str, low: int, high: int) -> Uop:
@@ -80,14 +79,14 @@ def domain_ranges(root: Uop) -> list[Uop]:
 
 def rows_at_once(root: Uop, options: Options) -> int:
     """Rows of a unit: 2 where ``options`` say that the domain has room for it, elements that follow
-    each other down a column share enough of their reads, and no element can fault, else 1."""
+    each other down a column share enough of their reads, and no element can fault or has loops, but
+    in arms, else 1."""
     if options.rows == 1 or options.width == 1:
         return 1
     domain = domain_ranges(root)
     order = toposort(root)
-    loops = any(u.op is Ops.RANGE and u.arg.kind is AxisType.LOOP for u in order)
-    if len(domain) != 2 or loops or any(map(is_register, order)):
-        return 1
+    if len(domain) != 2 or any(map(is_register, _needed(order))) or _outliving(root):
+        return 1  # loops are in arms, which are skipped, or there are none
     row, column = domain
     reads = clamped_reads(root, column)
     if not reads or not all(read.is_near(column) for read in reads):
@@ -160,8 +159,8 @@ def split_domain(
     def closed(step: Uop, places: Sequence[Place], body: Uop, lanes: Sequence[Uop] = ()) -> Uop:
         """``body`` at a column of some rows, in a loop."""
         copies = [
-            substitute([(column, sum(lanes, at)), *_row(number, domain[:-1])], body)
-            for number, at in places
+            substitute([(column, sum(lanes, at)), *_row(number, domain[:-1])], own)
+            for own, (number, at) in zip(_of_rows(body, root, len(places)), places, strict=True)
         ]
         return end_(value=group(copies), ranges=[step, *lanes])
 
@@ -175,7 +174,7 @@ def split_domain(
     else:
         bounds = interior_columns(reads, cut.columns)
         first, stop = (substitute(_row(cut.row, domain[:-1]), u) for u in bounds)
-        plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root)
+        plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root, 1)
         if all(read.is_near(column) for read in reads) and not _looks_at(_outliving(root), body):
             before, length = cut.inside(first, stop)
             outside = cut.length - length
@@ -342,17 +341,23 @@ def _looks_at(shared: set[Uop], body: Uop) -> bool:
     return any(u.op is Ops.LOAD and storage_of(u) in shared for end in ends for u in toposort(end))
 
 
-def _copied(body: Uop, root: Uop) -> Uop:
-    """``body`` with loops and registers of its own, but for registers that outlive an element."""
+def _of_rows(body: Uop, root: Uop, rows: int) -> list[Uop]:
+    """``body`` for each row of a step."""
+    return [_copied(body, root, 2 * k) if k else body for k in range(rows)]
+
+
+def _copied(body: Uop, root: Uop, number: int) -> Uop:
+    """``body`` with loops and registers of its own, but for registers that outlive an element:
+    copy ``number``, or that of such a copy."""
     shared = _outliving(root)
     new: dict[Uop, Uop] = {}
     for u in toposort(body):
         src = tuple(new[s] for s in u.src)
         arg = u.arg
         if u.op is Ops.RANGE and arg.kind is AxisType.LOOP:
-            arg = dataclasses.replace(arg, axis=arg.axis + 2 * _AXIS)
+            arg = dataclasses.replace(arg, axis=arg.axis + 2 * _AXIS * number)
         elif is_register(u) and u not in shared:
-            arg = dataclasses.replace(arg, slot=arg.slot + _AXIS)
+            arg = dataclasses.replace(arg, slot=arg.slot + _AXIS * number)
         new[u] = replace(u, src=src, arg=arg)
     return new[body]
 
