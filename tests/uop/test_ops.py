@@ -15,6 +15,7 @@ import pytest
 from dynamis.dtype import (
     Number,
     Val,
+    bfloat16,
     bool_,
     finfo,
     float16,
@@ -23,12 +24,23 @@ from dynamis.dtype import (
     int8,
     int32,
     int64,
+    round_float,
     truncate,
     uint8,
     uint32,
     weakint,
 )
-from dynamis.uop import Group, Op, Ops, UopError, evaluate, has_evaluation
+from dynamis.uop import (
+    Group,
+    Op,
+    Ops,
+    UopError,
+    const_of_dtype,
+    evaluate,
+    has_evaluation,
+    simplify,
+)
+from dynamis.uop.elementary import expanded
 
 DECLARED = """
 BIND SPECIAL BUFFER NOOP REWRITE_ERROR PARAM FUNCTION CALL PROGRAM LINEAR SOURCE BINARY SINK AFTER
@@ -266,5 +278,31 @@ def test_ops_defined_elsewhere_have_no_evaluation(op: Op) -> None:
 
 def test_elementary_ops_are_the_elementary_functions() -> None:
     assert evaluate(Ops.EXP2, float32, (0.5,)) == float(np.float32(math.sqrt(2.0)))
-    with pytest.raises(UopError, match="exp2 is not defined on f16"):
-        evaluate(Ops.EXP2, float16, (0.5,))
+    assert evaluate(Ops.SIN, float64, (1.0,)) == math.sin(1.0)
+
+
+@pytest.mark.parametrize(
+    ("op", "function"), [(Ops.SIN, np.sin), (Ops.EXP2, np.exp2), (Ops.LOG2, np.log2)]
+)
+def test_elementary_ops_on_narrow_floats_are_rounded_once(op: Op, function: np.ufunc) -> None:
+    for bits in range(5, 1 << 16, 211):
+        half = float(np.array(bits, np.uint16).view(np.float16))
+        with np.errstate(all="ignore"):
+            want = float(np.float16(function(np.float64(half))))
+        got = evaluate(op, float16, (half,))
+        assert has_evaluation(op, float16)
+        assert got == want or (got != got and want != want), half
+        brain = float(np.array(bits << 16, np.uint32).view(np.float32))
+        got = evaluate(op, bfloat16, (brain,))
+        with np.errstate(all="ignore"):
+            want = round_float(float(function(np.float64(brain))), bfloat16)
+        assert got == want or (got != got and want != want), brain
+
+
+def test_an_elementary_op_on_narrow_floats_is_written_out_as_it_is_evaluated() -> None:
+    for dtype in (float16, bfloat16):
+        x = const_of_dtype(dtype, 0.75)
+        written = simplify(expanded("sin", x))
+        assert written.op is Ops.CONST
+        assert written.dtype is dtype
+        assert written.arg.value == evaluate(Ops.SIN, dtype, (0.75,))

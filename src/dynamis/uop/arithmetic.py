@@ -16,7 +16,6 @@ from dynamis.dtype import (
     bits_of,
     dyadic,
     float32,
-    float64,
     round_exact,
     round_float,
     value_of_bits,
@@ -78,13 +77,13 @@ def sqrt(dtype: Val, a: Number) -> Number:
 
 
 def elementary(name: str) -> Callable[..., Number]:
-    """An elementary function on f32 and f64; UopError on other dtypes, which have none."""
+    """An elementary function on floats: f32's and f64's own, on narrower ones f64's, rounded."""
 
     def evaluate(dtype: Val, *operands: Number) -> Number:
-        table = SINGLE if dtype is float32 else DOUBLE if dtype is float64 else {}
+        table = SINGLE if dtype is float32 else DOUBLE if dtype.is_float else {}
         if name not in table:
             raise UopError(f"{name} is not defined on {dtype}")
-        return on_numbers(table[name])(*operands)
+        return fit(on_numbers(table[name])(*operands), dtype)
 
     return evaluate
 

@@ -105,11 +105,13 @@ NODES = Nodes()
 
 
 def expanded(name: str, *args: Uop) -> Uop:
-    """The elementary function ``name`` of f32 or f64 nodes, written out. Raises UopError for a
-    function or a dtype that ``dynamis.elementary`` does not have."""
+    """The elementary function ``name`` of float nodes, written out; that of floats narrower than
+    f32 is f64's, rounded. Raises UopError for a function or a dtype that has none."""
     dtype = args[0].dtype
-    table = SINGLE if dtype is float32 else DOUBLE if dtype is float64 else {}
+    table = SINGLE if dtype is float32 else DOUBLE if dtype.is_float else {}
     if name not in table:
         raise UopError(f"there is no {name} of {dtype}")
-    result: Uop = table[name](NODES, *args)
-    return result
+    if dtype in (float32, float64):
+        result: Uop = table[name](NODES, *args)
+        return result
+    return expanded(name, *(x.cast(float64) for x in args)).cast(dtype)
