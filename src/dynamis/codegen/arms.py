@@ -18,7 +18,7 @@ import functools
 from collections.abc import Collection, Sequence
 from operator import or_
 
-from ..uop import Ops, Uop, replace, toposort
+from ..uop import Ops, Uop, replace
 from ..uop.guards import Guard, conjuncts, guard, idle
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
@@ -76,7 +76,9 @@ class Arms:
         self.copied: dict[Uop, tuple[Uop | None, ...]] = {}
         """The values that dear arms of several loops inside are the only users of."""
         self.negations: dict[Uop, list[Uop]] = {}
-        self.under: dict[Uop, set[Uop]] = {}
+        self.bits = {c: 1 << k for k, c in enumerate(self.conditions)}
+        self.under: dict[Uop, int] = {}
+        """The conditions, a bit each, that every node depends on."""
         self.unions: dict[Arm, list[Arm]] = {}
         self._find(moving=False)
         self.all = self._price()
@@ -180,36 +182,33 @@ class Arms:
             return None
         guards: dict[Uop, Uop] = {}
         for arm in arms:
-            if arm is None or not arm.is_dear or arm.condition is None:
-                return None
-            if arm.condition in guards or u in self._under(arm.condition):
-                return None  # one of two is taken, or one must be done to know of the other
+            if arm is None or not arm.is_dear or arm.condition is None or arm.condition in guards:
+                return None  # needed by more than arms, or by both of one condition
             guards[arm.condition] = arm.guard
+        if not self._are_apart(guards):
+            return None
         asked = [guards[c] for c in sorted(guards, key=self.position.__getitem__)]
         around = home.arm((functools.reduce(or_, asked), True))
         self.unions[around] = [arm for arm in arms if arm is not None]
         return around
 
-    def _nest(self) -> None:
-        """Put arms that share values into the arm that has these, so that one test skips all of
-        them; those of which none must be done to know of another."""
-        for around, arms in self.unions.items():
-            conditions = [arm.condition for arm in arms if arm.condition is not None]
-            apart = not any(
-                other in self._under(c)
-                for c in conditions
-                for other in conditions
-                if other is not c
-            )
-            for arm in arms:
-                if apart and arm.outer is around.outer:
-                    arm.outer = around
+    def _are_apart(self, conditions: Collection[Uop]) -> bool:
+        """Whether no condition depends on another, and so on nothing in its arms."""
+        if not self.under:
+            for u in self.order:
+                found = self.bits.get(u, 0)
+                for s in u.src:
+                    found |= self.under[s]
+                self.under[u] = found
+        together = sum(self.bits[c] for c in conditions)
+        return all(self.under[c] & together == self.bits[c] for c in conditions)
 
-    def _under(self, u: Uop) -> set[Uop]:
-        """What a condition depends on."""
-        if u not in self.under:
-            self.under[u] = set(toposort(u))
-        return self.under[u]
+    def _nest(self) -> None:
+        """Put arms that share values into the arm that has these, so that one test skips all."""
+        for around, arms in self.unions.items():
+            for arm in arms:
+                if arm.outer is around.outer:
+                    arm.outer = around
 
     def _written(self, u: Uop) -> Collection[Uop]:
         """The registers that a store, or any in a loop that ends, sets."""
@@ -309,18 +308,24 @@ class Arms:
         for arm in self.all:
             if not arm.is_dear or (arm.holds and arm.condition in self.loops):
                 continue
-            assert arm.condition is not None
-            asked = toposort(arm.guard)
-            last = max((u for u in asked if u in self.position), key=self.position.__getitem__)
+            assert arm.condition is not None and arm.outer is not None
+            asked = self._new_under(arm.guard)
+            known = [s for u in asked for s in u.src if s in self.position]
+            last = max(known, key=self.position.__getitem__, default=arm.condition)
             for u in asked:  # what a not compares with may be new too
-                if u not in self.loops:
-                    self.negations.setdefault(last, []).append(u)
-                    self.loops[u] = None if u.op is Ops.CONST else arm.loop
-                    if u.op is not Ops.CONST and arm.outer is not None:
-                        self.homes[u] = arm.outer.dear
+                self.negations.setdefault(last, []).append(u)
+                self.loops[u] = None if u.op is Ops.CONST else arm.loop
+                if u.op is not Ops.CONST:
+                    self.homes[u] = arm.outer.dear
             if not arm.holds:
                 self.loops[arm.guard] = self.loops[arm.condition]
                 self.homes[arm.guard] = self.home(arm.condition)
+
+    def _new_under(self, u: Uop) -> list[Uop]:
+        """The nodes of a guard that the program does not have, sources first."""
+        if u in self.loops:
+            return []
+        return [*dict.fromkeys(v for s in u.src for v in self._new_under(s)), u]
 
     def _attach(self) -> None:
         """Choices of a dear arm are made at its end: without it they are what they are idle."""

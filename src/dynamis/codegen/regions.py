@@ -69,12 +69,13 @@ def runs(
     within = set(nodes)
     missing = {u: {s for s in needs[u] if s in within} for u in nodes}
     followers: dict[Uop, list[Uop]] = {}
+    outside: dict[Arm, int] = dict.fromkeys(arm_of.values(), 0)
+    """For each arm: what its nodes still need from elsewhere, each for itself."""
     for u in nodes:
         for s in missing[u]:
             followers.setdefault(s, []).append(u)
-    left: dict[Arm, int] = {}
-    for arm in arm_of.values():
-        left[arm] = left.get(arm, 0) + 1
+            if u in arm_of and arm_of.get(s) is not arm_of[u]:
+                outside[arm_of[u]] += 1
     ready = [u for u in nodes if not missing[u]]
     found: list[list[Uop]] = []
 
@@ -93,15 +94,16 @@ def runs(
     while ready:
         done = [u for u in ready if u not in arm_of]
         if not done:
-            tries = [closure(arm) for arm in dict.fromkeys(arm_of[u] for u in ready)]
-            done = next((run for run in tries if len(run) == left[arm_of[run[0]]]), tries[0])
-            left[arm_of[done[0]]] -= len(done)
+            arms = dict.fromkeys(arm_of[u] for u in ready)
+            done = closure(next((arm for arm in arms if not outside[arm]), next(iter(arms))))
             found.append(done)
         gone = set(done)
         ready = [u for u in ready if u not in gone]
         for u in done:
             for v in followers.get(u, ()):
                 missing[v].discard(u)
+                if v in arm_of and arm_of.get(u) is not arm_of[v]:
+                    outside[arm_of[v]] -= 1
                 if not missing[v] and v not in gone:
                     ready.append(v)
     return found
