@@ -13,6 +13,7 @@ import os
 
 from ..uop import Uop, collector_paused, simplify, spec_kernel, spec_program, type_verify
 from .access import class_accesses
+from .ahead import roots_ahead
 from .decompose import decompose
 from .linearize import linearize
 from .loosen import loosen_loops
@@ -36,7 +37,7 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     root, lane = split_domain(root, options.width, streaming=options.streaming)
     root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
-        root = vectorize(simplify(order_networks(root)), lane)
+        root = roots_ahead(vectorize(simplify(order_networks(root)), lane))
     root = prune_registers(simplify(decompose(root)))
     program = linearize(simplify(class_accesses(root)))
     if verify:

@@ -24,6 +24,7 @@ from .analysis import escaping, loops_around_loops, register_uses
 from .driver import DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
+from .runs import runs
 from .values import Parts, Wide
 
 LOOK_EVERY = 4096
@@ -85,9 +86,8 @@ class _Body(Accesses):
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for is_alu, nodes in itertools.groupby(self.rendered, _is_alu):
-            run = list(nodes)
-            if is_alu and self.staggers(run):
+        for arithmetic, run in runs(self.rendered):
+            if arithmetic and self.staggers(run):
                 self.staggered(run)
             else:
                 for u in run:

@@ -1,0 +1,143 @@
+"""Roots a step ahead: software pipelining of the one unit that a loop waits for.
+
+A root and the quotient that divides by it take the same slow unit one after the other, and all
+that an iteration does with them stands behind both. Where a root depends on its loop's counter but
+on no word that the loop carries, each iteration can compute the root of the next one: the loop
+carries it. Then an iteration's quotient starts at once, and the next root runs while the rest of
+the iteration is done (software pipelining with one stage of overlap: Lam, 1988).
+
+The words stay the same: what is computed ahead is pure, and is asked for at counter values that
+the loop reaches. In the last iteration that is the last one again, whose root nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..dtype import AddrSpace, Ptr, Val, int32
+from ..uop import (
+    AxisType,
+    Ops,
+    Uop,
+    after,
+    buffer,
+    const_like,
+    const_of_dtype,
+    group,
+    index,
+    load,
+    replace,
+    stack,
+    store,
+    toposort,
+)
+from ..uop.storage import is_register, storage_of
+from .vectorize import innermost
+
+LONG = 16
+"""Iterations that a loop must be able to run: the first root is computed in front of it."""
+
+
+def roots_ahead(root: Uop) -> Uop:
+    """``root`` with the roots that loops divide by computed an iteration before they are used."""
+    order = toposort(root)
+    found = _ahead(order)
+    if not found:
+        return root
+    slots = [u.arg.slot for u in order if u.op is Ops.BUFFER]
+    carried = {
+        u: _carried(u, loop, order, slot)
+        for slot, (u, loop) in enumerate(found.items(), max(slots, default=-1) + 1)
+    }
+    updates: dict[Uop, list[Uop]] = {}
+    for u, loop in found.items():
+        updates.setdefault(loop, []).append(carried[u][1])
+    new: dict[Uop, Uop] = {}
+    for u in order:
+        src = tuple(new[s] for s in u.src)
+        if u in carried:
+            new[u] = carried[u][0]
+        elif u.op is Ops.END:
+            own = [update for loop in u.src[1:] for update in updates.get(loop, ())]
+            new[u] = replace(u, src=(group([*own, src[0]]), *src[1:]) if own else src)
+        else:
+            new[u] = replace(u, src=src)
+    return new[root]
+
+
+def _ahead(order: Sequence[Uop]) -> dict[Uop, Uop]:
+    """The roots worth computing ahead, each with its loop."""
+    divided = {u.src[1] for u in order if u.op is Ops.FDIV and u.src[1].op is Ops.SQRT}
+    if not divided:
+        return {}
+    stored = {storage_of(u.src[0]) for u in order if u.op is Ops.STORE}
+    divergent = {u.src[1] for u in order if u.op is Ops.BREAK and u.src[0].max_shape != ()}
+    always = _always(order)
+    found = {}
+    for u in order:
+        if u in divided and u in always:
+            loop = innermost(u.ranges)
+            if loop is not None and loop not in divergent and _is_long(loop):
+                if all(_is_pure(s, stored) for s in _inside(u, loop)):
+                    found[u] = loop
+    return found
+
+
+def _is_long(loop: Uop) -> bool:
+    """Whether a loop runs at least once, and may run long."""
+    size = loop.src[0]
+    return loop.arg.kind is AxisType.LOOP and size.vmin >= 1 and size.vmax >= LONG
+
+
+def _always(order: Iterable[Uop]) -> set[Uop]:
+    """The nodes that effects ask for whatever the conditions of WHEREs between them say."""
+    asked: set[Uop] = set()
+    for u in reversed(list(order)):
+        if u.op in (Ops.STORE, Ops.BREAK) or u in asked:
+            asked.update(u.src[:1] if u.op is Ops.WHERE else u.src)
+    return asked
+
+
+def _inside(u: Uop, loop: Uop) -> list[Uop]:
+    """What ``u`` is made from, itself included, that a loop's counter changes; the last is ``u``."""
+    return [s for s in toposort(u) if s is not loop and loop in s.ranges]
+
+
+def _is_pure(u: Uop, stored: set[Uop]) -> bool:
+    """Whether a node's words depend on its sources alone, whenever it is computed."""
+    if u.op is Ops.LOAD:
+        return len(u.src) == 1 and storage_of(u) not in stored
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.STACK, Ops.INDEX)
+
+
+def _carried(u: Uop, loop: Uop, order: Sequence[Uop], slot: int) -> tuple[Uop, Uop]:
+    """(its word in an iteration, the store of its word in the next) for a root of a loop."""
+    dtype, shape = u.dtype, u.max_shape
+    assert isinstance(dtype, Val)
+    lanes = shape[0] if shape else 1
+    word = const_of_dtype(int32, 0)
+    if shape:
+        word = stack([const_of_dtype(int32, n) for n in range(lanes)])
+    register = buffer(
+        slot=slot,
+        dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=lanes),
+        addrspace=AddrSpace.REG,
+    )
+
+    def place(*deps: Uop) -> Uop:
+        return index(ptr=after(src=register, deps=deps), idxs=[word])
+
+    last = loop.src[0] - 1
+    following = (loop < last).where(loop + 1, last)
+    first = store(dst=place(*loop.src[1:]), value=_at(u, loop, const_like(loop, 0)))
+    now = load(src=place(first, loop))
+    breaks = [s for s in order if s.op is Ops.BREAK and s.src[1] is loop]
+    return now, store(dst=place(first, loop, now, *breaks), value=_at(u, loop, following))
+
+
+def _at(u: Uop, loop: Uop, counter: Uop) -> Uop:
+    """``u`` at another value of its loop's counter."""
+    new = {loop: counter}
+    for s in _inside(u, loop):
+        new[s] = replace(s, src=tuple(new.get(x, x) for x in s.src))
+    return new[u]

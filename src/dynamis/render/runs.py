@@ -1,0 +1,57 @@
+"""Straight stretches of a linear program: arithmetic on lanes apart from what it reads and writes.
+
+In: the nodes to render. Out: the same in runs, each all arithmetic or all else. Where a stretch
+between two branches is one computation that waits for roots and quotients, its arithmetic becomes
+one run: what does not depend on it goes before, what only takes its results goes after. Such a run
+can be written part by part (``Values.staggered``).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from ..uop import Ops, Uop
+from .analysis import lanes_or_zero, starts_block
+
+
+def is_arithmetic(u: Uop) -> bool:
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
+
+
+def runs(nodes: Sequence[Uop]) -> Iterator[tuple[bool, list[Uop]]]:
+    """(whether it is arithmetic, its nodes) for each run, in an order that keeps dependencies."""
+    for branches, stretch in itertools.groupby(nodes, starts_block):
+        own = list(stretch)
+        if not branches and sum(_waits(u) for u in own) > 1:
+            own = _gathered(own) or own
+        for arithmetic, run in itertools.groupby(own, is_arithmetic):
+            yield arithmetic, list(run)
+
+
+def _waits(u: Uop) -> bool:
+    return u.op in (Ops.SQRT, Ops.FDIV) and lanes_or_zero(u) > 0
+
+
+def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
+    """``stretch`` with its arithmetic on lanes in one run; None where something that is none
+    stands between."""
+    before: list[Uop] = []
+    shaped: list[Uop] = []
+    behind: list[Uop] = []
+    late: set[Uop] = set()
+    for u in stretch:
+        arithmetic = is_arithmetic(u)
+        if _reaches(u, late) or (arithmetic and lanes_or_zero(u)):
+            late.add(u)
+            if arithmetic and any(_reaches(u, {b}) for b in behind):
+                return None
+            (shaped if arithmetic else behind).append(u)
+        else:
+            before.append(u)
+    return [*before, *shaped, *behind]
+
+
+def _reaches(u: Uop, found: set[Uop]) -> bool:
+    """Whether a node needs one of ``found``, directly or through nodes that are not rendered."""
+    return any(s in found or (s.op in (Ops.INDEX, Ops.AFTER, Ops.GROUP) and _reaches(s, found)) for s in u.src)
