@@ -11,9 +11,10 @@ from typing import Final
 
 SHARE: Final = """
 ; Run a program on this thread and others. False: the Python path must take the run.
-define internal i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, i64 %elements) nounwind {
+define internal i1 @share(
+    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements) nounwind {
 entry:
-  %most = get Program.shared %program
+  %most = get Limits.shared %limits
   %long = icmp ugt i64 %elements, %most
   br i1 %long, label %no, label %size
 size:
@@ -33,7 +34,8 @@ number:
   %several = icmp ugt i64 %threads, 1
   br i1 %several, label %cut, label %no
 cut:
-  %blocks = call i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads)
+  %blocks = call i64 @cut(
+      ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads)
   call void @gather(ptr %program, ptr %frame)
   %share = alloca %Share, align 8
   %control = at Share.control %share
@@ -84,12 +86,13 @@ end:
 }
 
 ; Cut the domain; the number of blocks.
-define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) nounwind {
+define internal i64 @cut(
+    ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads) nounwind {
   %values = at Frame.values %frame
   %domain = getelementptr i64, ptr %values, i64 $DOMAIN
   %columns = item i64 %domain, 0
   %rows = item i64 %domain, 4
-  %most = get Program.block %program
+  %most = get Limits.block %limits
   %width = get Program.width %program
   %parts = mul i64 %threads, $BLOCKS_A_THREAD
   %part = udiv i64 %elements, %parts
@@ -98,8 +101,8 @@ define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) 
   %up = add i64 %columns, %wanted
   %up.less = sub i64 %up, 1
   %by.block = udiv i64 %up.less, %wanted
-  %wide = mul i64 %width, $WIDE_STEPS
-  %by.step = udiv i64 %columns, %wide
+  %segment = get Limits.segment %limits
+  %by.step = udiv i64 %columns, %segment
   %fewer = call i64 @less(i64 %by.block, i64 %by.step)
   %cuts = call i64 @greater(i64 %fewer, i64 1)
   %length = udiv i64 %columns, %cuts
