@@ -31,9 +31,11 @@ from ..uop import (
     store,
     toposort,
 )
-from ..uop.storage import is_register, storage_of
+from ..uop.storage import storage_of
 from .vectorize import innermost
 
+WIDE = 32
+"""Lanes from which this pays: fewer leave the unit idle at the seam of two iterations."""
 LONG = 16
 """Iterations that a loop must be able to run: the first root is computed in front of it."""
 
@@ -41,7 +43,7 @@ LONG = 16
 def roots_ahead(root: Uop) -> Uop:
     """``root`` with the roots that loops divide by computed an iteration before they are used."""
     order = toposort(root)
-    found = _ahead(order)
+    found = {u: loop for u, loop in _ahead(order).items() if max((1, *u.max_shape)) >= WIDE}
     if not found:
         return root
     slots = [u.arg.slot for u in order if u.op is Ops.BUFFER]
@@ -99,7 +101,7 @@ def _always(order: Iterable[Uop]) -> set[Uop]:
 
 
 def _inside(u: Uop, loop: Uop) -> list[Uop]:
-    """What ``u`` is made from, itself included, that a loop's counter changes; the last is ``u``."""
+    """What ``u`` is made from, ending with itself, that changes with a loop's counter."""
     return [s for s in toposort(u) if s is not loop and loop in s.ranges]
 
 

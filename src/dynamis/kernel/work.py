@@ -67,9 +67,7 @@ def _of_blocks(op: Op, inner: Sequence[int], trips: Callable[[Loop], int]) -> in
     return max(inner)
 
 
-def _weights(
-    module: Module, trips: Callable[[Loop], int], count: int | None = None
-) -> list[int]:
+def _weights(module: Module, trips: Callable[[Loop], int], count: int | None = None) -> list[int]:
     """W of each of ``all_functions``: helpers first (they call only helpers below). With ``count``,
     loops over an input's elements run that often at most."""
     weights: list[int] = []

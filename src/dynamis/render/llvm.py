@@ -12,7 +12,6 @@ the loop stores.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 
 from ..dtype import Ptr, bool_
@@ -325,10 +324,6 @@ class _Body(Accesses):
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
             names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
         return names
-
-
-def _is_alu(u: Uop) -> bool:
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 
 def _zero(ty: str) -> str:

@@ -54,4 +54,5 @@ def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
 
 def _reaches(u: Uop, found: set[Uop]) -> bool:
     """Whether a node needs one of ``found``, directly or through nodes that are not rendered."""
-    return any(s in found or (s.op in (Ops.INDEX, Ops.AFTER, Ops.GROUP) and _reaches(s, found)) for s in u.src)
+    unseen = (Ops.INDEX, Ops.AFTER, Ops.GROUP)
+    return any(s in found or (s.op in unseen and _reaches(s, found)) for s in u.src)

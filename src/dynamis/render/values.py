@@ -148,9 +148,7 @@ class Values:
             columns = [self.use(s, lanes, per) for s in _operands(u)]
         else:
             columns = [[self.scalar(s)] for s in _operands(u)]
-        parts = [
-            self._one(u, args, per, k) for k, args in enumerate(zip(*columns, strict=True))
-        ]
+        parts = [self._one(u, args, per, k) for k, args in enumerate(zip(*columns, strict=True))]
         if u.dtype is bool_ or not lanes:
             return parts
         return self.cut(scalar_type(u.dtype), parts, per, self.part_lanes(u.dtype, lanes))
@@ -168,7 +166,7 @@ class Values:
         return self.out.call(group.name, ty, [(ty, a) for a in args])
 
     def _inverts_root(self, u: Uop) -> bool:
-        """Whether ``u`` is 1 / s of a root s, and the machine has what that takes without dividing."""
+        """Whether ``u`` is 1 / s of a root s, which the machine can do without dividing."""
         if u.op is not Ops.FDIV or u.dtype is not float32 or not self.machine.mask_registers:
             return False
         one, s = u.src

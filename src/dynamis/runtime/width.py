@@ -15,7 +15,7 @@ from ..elementary import SINGLE
 from ..kernel import Module, op
 from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import Instruction, all_instructions
-from ..kernel.tables import Intrinsic
+from ..kernel.tables import BinaryOp, Intrinsic
 from ..kernel.types import Type
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
     loops = [i.op for i in instructions if isinstance(i.op, op.Loop)]
     if divergent := [loop for loop in loops if loop.until is not None]:
         return 4 if roomy and all(map(_is_short, divergent)) else 2
-    if not roomy:
-        return 4
+    if not roomy or any(map(_divides_by_root, loops)):
+        return 4  # of four vectors, one does without the quotient: ``render.reciprocal``
     if any(isinstance(i.op, op.Intrinsic) and i.op.intrinsic.value in SINGLE for i in instructions):
         return 4  # long chains of multiply-adds
     reads = [i for i in instructions if isinstance(i.op, (op.At, op.AtLinear))]
@@ -60,6 +60,21 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
     ordered = sum(isinstance(i.op, op.Intrinsic) and i.op.intrinsic in _ORDER for i in instructions)
     light = not loops and len(instructions) <= _SMALL and ordered < _NETWORK
     return 4 if light else 2
+
+
+def _divides_by_root(loop: op.Loop) -> bool:
+    """Whether a loop's body divides by a root of f32 that it takes."""
+    inner = list(all_instructions(loop.body.body))
+    roots = {
+        i.id for i in inner if isinstance(i.op, op.Intrinsic) and i.op.intrinsic is Intrinsic.SQRT
+    }
+    return any(
+        isinstance(i.op, op.Binary)
+        and i.op.op is BinaryOp.DIV
+        and i.op.b in roots
+        and i.ty.component == Type.FLOAT
+        for i in inner
+    )
 
 
 def _is_short(loop: op.Loop) -> bool:
