@@ -12,7 +12,7 @@ the loop reaches. In the last iteration that is the last one again, whose root n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..dtype import AddrSpace, Ptr, Val, int32
 from ..uop import (
@@ -32,18 +32,23 @@ from ..uop import (
     toposort,
 )
 from ..uop.storage import storage_of
+from .split import lowered_axis
 from .vectorize import innermost
 
 WIDE = 32
 """Lanes from which this pays: fewer leave the unit idle at the seam of two iterations."""
 LONG = 16
 """Iterations that a loop must be able to run: the first root is computed in front of it."""
+MOST = 32
+"""Nodes that are worth computing again: what a root is made of may have other uses."""
+FEW = 2
+"""Roots of one loop that are worth carrying."""
 
 
 def roots_ahead(root: Uop) -> Uop:
     """``root`` with the roots that loops divide by computed an iteration before they are used."""
     order = toposort(root)
-    found = {u: loop for u, loop in _ahead(order).items() if max((1, *u.max_shape)) >= WIDE}
+    found = _ahead(order)
     if not found:
         return root
     slots = [u.arg.slot for u in order if u.op is Ops.BUFFER]
@@ -75,26 +80,28 @@ def _ahead(order: Sequence[Uop]) -> dict[Uop, Uop]:
     stored = {storage_of(u.src[0]) for u in order if u.op is Ops.STORE}
     divergent = {u.src[1] for u in order if u.op is Ops.BREAK and u.src[0].max_shape != ()}
     always = _always(order)
-    found = {}
+    found: dict[Uop, Uop] = {}
     for u in order:
-        if u in divided and u in always:
+        if u in divided and u in always and _lanes_of(u) >= WIDE:
             loop = innermost(u.ranges)
             if loop is not None and loop not in divergent and _is_long(loop):
-                if all(_is_pure(s, stored) for s in _inside(u, loop)):
+                cone = _inside(u, loop)
+                if len(cone) <= MOST and all(_is_pure(s, stored) for s in cone):
                     found[u] = loop
-    return found
+    loops = list(found.values())
+    return {u: loop for u, loop in found.items() if loops.count(loop) <= FEW}
 
 
 def _is_long(loop: Uop) -> bool:
-    """Whether a loop runs at least once, and may run long."""
-    size = loop.src[0]
-    return loop.arg.kind is AxisType.LOOP and size.vmin >= 1 and size.vmax >= LONG
+    """Whether an element's own loop runs at least once, and may run long."""
+    own = loop.arg.kind is AxisType.LOOP and lowered_axis(loop.arg.axis) is not None
+    return own and loop.src[0].vmin >= 1 and loop.src[0].vmax >= LONG
 
 
-def _always(order: Iterable[Uop]) -> set[Uop]:
+def _always(order: Sequence[Uop]) -> set[Uop]:
     """The nodes that effects ask for whatever the conditions of WHEREs between them say."""
     asked: set[Uop] = set()
-    for u in reversed(list(order)):
+    for u in reversed(order):
         if u.op in (Ops.STORE, Ops.BREAK) or u in asked:
             asked.update(u.src[:1] if u.op is Ops.WHERE else u.src)
     return asked
@@ -107,19 +114,16 @@ def _inside(u: Uop, loop: Uop) -> list[Uop]:
 
 def _is_pure(u: Uop, stored: set[Uop]) -> bool:
     """Whether a node's words depend on its sources alone, whenever it is computed."""
-    if u.op is Ops.LOAD:
-        return len(u.src) == 1 and storage_of(u) not in stored
+    if u.op is Ops.LOAD:  # one address for all lanes: to read it again costs nothing
+        return len(u.src) == 1 and storage_of(u) not in stored and _lanes_of(u) == 0
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.STACK, Ops.INDEX)
 
 
 def _carried(u: Uop, loop: Uop, order: Sequence[Uop], slot: int) -> tuple[Uop, Uop]:
     """(its word in an iteration, the store of its word in the next) for a root of a loop."""
-    dtype, shape = u.dtype, u.max_shape
+    dtype, lanes = u.dtype, _lanes_of(u)
     assert isinstance(dtype, Val)
-    lanes = shape[0] if shape else 1
-    word = const_of_dtype(int32, 0)
-    if shape:
-        word = stack([const_of_dtype(int32, n) for n in range(lanes)])
+    word = stack([const_of_dtype(int32, n) for n in range(lanes)])
     register = buffer(
         slot=slot,
         dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=lanes),
@@ -135,6 +139,11 @@ def _carried(u: Uop, loop: Uop, order: Sequence[Uop], slot: int) -> tuple[Uop, U
     now = load(src=place(first, loop))
     breaks = [s for s in order if s.op is Ops.BREAK and s.src[1] is loop]
     return now, store(dst=place(first, loop, now, *breaks), value=_at(u, loop, following))
+
+
+def _lanes_of(u: Uop) -> int:
+    """Lanes of a value, 0 where it is uniform."""
+    return u.max_shape[0] if u.max_shape else 0
 
 
 def _at(u: Uop, loop: Uop, counter: Uop) -> Uop:

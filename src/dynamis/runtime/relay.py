@@ -2,8 +2,8 @@
 
 Waking a sleeping thread takes as long as a small run. A thread of the pool that has just run
 something therefore waits in native code, awake and without the interpreter, for a run to be posted
-in its *slot*; after ``LINGER`` looks it closes the slot and goes to sleep. Whoever has a task for it
-that cannot be posted closes the slot at once. A slot is five words:
+in its *slot*; after ``LINGER`` looks it closes the slot and goes to sleep. Whoever has a task that
+cannot be posted closes the slot at once. A slot is five words:
 
     state    0 closed, 1 idle, 2 being filled, 3 posted, 4 running
     ticket   how many runs were posted in it
