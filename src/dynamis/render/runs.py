@@ -41,18 +41,20 @@ def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
     behind: list[Uop] = []
     late: set[Uop] = set()
     for u in stretch:
-        arithmetic = is_arithmetic(u)
-        if _reaches(u, late) or (arithmetic and lanes_or_zero(u)):
-            late.add(u)
-            if arithmetic and any(_reaches(u, {b}) for b in behind):
-                return None
-            (shaped if arithmetic else behind).append(u)
-        else:
+        if not (_needs(u, late) or (is_arithmetic(u) and lanes_or_zero(u))):
             before.append(u)
+            continue
+        late.add(u)
+        if not is_arithmetic(u):
+            behind.append(u)
+        elif behind and _needs(u, set(behind)):
+            return None
+        else:
+            shaped.append(u)
     return [*before, *shaped, *behind]
 
 
-def _reaches(u: Uop, found: set[Uop]) -> bool:
+def _needs(u: Uop, found: set[Uop]) -> bool:
     """Whether a node needs one of ``found``, directly or through nodes that are not rendered."""
     unseen = (Ops.INDEX, Ops.AFTER, Ops.GROUP)
-    return any(s in found or (s.op in unseen and _reaches(s, found)) for s in u.src)
+    return any(s in found or (s.op in unseen and _needs(s, found)) for s in u.src)
