@@ -3,7 +3,7 @@
 Each step is one function from one graph to the next: ``split_domain`` cuts the domain into
 blocks, steps and lanes, ``loosen_loops`` drops what iterations that end their loop need not keep,
 ``order_networks`` writes minima and maxima as machines pick, ``vectorize`` replaces the lane range,
-``prune_registers`` drops dead words, ``decompose`` writes out ops that machines lack,
+``roots_ahead`` computes roots an iteration early, ``prune_registers`` drops dead words, ``decompose`` writes out ops that machines lack,
 ``class_accesses`` finds strides, ``linearize`` puts the nodes in order.
 """
 
