@@ -23,13 +23,16 @@ class Limits(NamedTuple):
 class CallProgram(NamedTuple):
     """A compiled program and the calls it is for.
 
-    ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
-    that the domain may have; ``arguments``: an array by number or a scalar by name; ``limits``:
-    one each for the entries of ``Program.work``; ``width``: of a step."""
+    ``same_extent``: which inputs have the domain's extent; ``columns``, ``rows``: the fewest and
+    the most that the domain may have; ``together``: rows of a unit; ``arguments``: an array by
+    number or a scalar by name; ``limits``: one each for the entries of ``Program.work``; ``width``:
+    of a step."""
 
     code: Native
     same_extent: tuple[bool, ...]
     columns: tuple[int, int]
+    rows: tuple[int, int]
+    together: int
     arguments: tuple[int | str, ...]
     limits: tuple[Limits, ...]
     width: int

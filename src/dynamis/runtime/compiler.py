@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..codegen import Options, compile_ast
+from ..codegen import Options, compile_ast, rows_at_once
 from ..elementary import SINGLE
 from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.limits import MAX_ELEMENTS
@@ -65,6 +65,7 @@ class Compiler:
                 for site in ast.sites
             ),
             self._work(),
+            rows_at_once(ast.root, options),
         )
         return program, render_llvm(linear, host(), streaming=options.streaming)
 

@@ -143,16 +143,20 @@ def _program(
     limits: ctypes.Array[layout.Limits],
 ) -> layout.Program:
     least, most = program.columns
+    fewest, tallest = program.rows
     return layout.Program(
         key=sum(1 << k for k, same in enumerate(program.same_extent) if same),
         least=least,
         most=most,
+        fewest=fewest,
+        tallest=tallest,
+        together=program.together,
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),
         run=program.code["run"],
         limits=ctypes.addressof(limits),
-        rows=len(limits),
+        sizes=len(limits),
         width=program.width,
     )
 

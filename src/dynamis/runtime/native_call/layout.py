@@ -122,24 +122,27 @@ class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of
-    ``least`` to ``most`` columns. ``entry`` is ``one`` of the program, ``run`` its ``run``;
-    ``slots`` says for each of its ``count`` arguments which of ``Frame.values`` it is. ``limits``
-    are ``rows`` of ``Limits``, of which the k-th is for calls whose largest input has k bits of
-    elements, and the last for larger ones. Runs of up to ``longest`` elements stay on the calling
-    thread, of more than ``brief`` release the GIL, of up to ``shared`` are shared with threads that
-    are awake: in blocks of ``block`` elements at most, in parts of a row of ``segment`` at least,
-    in steps of ``width``."""
+    ``least`` to ``most`` columns and ``fewest`` to ``tallest`` rows, ``together`` of which are a
+    unit. ``entry`` is ``one`` of the program, ``run`` its ``run``; ``slots`` says for each of its
+    ``count`` arguments which of ``Frame.values`` it is. ``limits`` are ``sizes`` of ``Limits``, of
+    which the k-th is for calls whose largest input has k bits of elements, and the last for larger
+    ones. Runs of up to ``longest`` elements stay on the calling thread, of more than ``brief``
+    release the GIL, of up to ``shared`` are shared with threads that are awake: in blocks of
+    ``block`` elements at most, in parts of a row of ``segment`` at least, in steps of ``width``."""
 
     _fields_ = [
         ("key", _i64),
         ("least", _i64),
         ("most", _i64),
+        ("fewest", _i64),
+        ("tallest", _i64),
+        ("together", _i64),
         ("entry", _ptr),
         ("slots", _ptr),
         ("count", _i64),
         ("run", _ptr),
         ("limits", _ptr),
-        ("rows", _i64),
+        ("sizes", _i64),
         ("width", _i64),
     ]
 
