@@ -122,6 +122,18 @@ def test_a_shared_run_of_rows_needs_no_python(
     raise AssertionError("no run was shared natively")
 
 
+def test_a_long_run_on_one_thread_needs_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.random.default_rng(6).random(100_003, np.float32)
+    want = rooted(a, threads=2)
+    warm(rooted, a)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a call took the Python path")
+
+    monkeypatch.setattr(dispatch, "call", refuse)
+    assert rooted(a, threads=1).tobytes() == want.tobytes()
+
+
 def test_a_fault_of_a_shared_run_is_the_first_one(helper: relay.Slot) -> None:
     a = np.full(200_000, 5, np.int32)
     warm(inverse, a)

@@ -1,8 +1,9 @@
 """The wrapper's part that shares a run: with threads of the pool that are awake (``relay.py``).
 
 Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). The domain is cut
-as ``plan.py`` cuts it. Where no thread is awake the Python path takes the run, and wakes one; it
-also takes runs that are long enough to be interrupted, and those that stream their results.
+as ``plan.py`` cuts it. A run for one thread is done on the calling one. Where others are wanted and
+none is awake the Python path takes the run, and wakes one; it also takes runs that are long enough
+to be interrupted, and those that stream their results.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ number:
   %usual = get Crew.threads %crew
   %any = icmp eq i64 %asked, 0
   %threads = select i1 %any, i64 %usual, i64 %asked
-  %several = icmp ugt i64 %threads, 1
-  br i1 %several, label %cut, label %no
+  %unknown = icmp eq i64 %threads, 0
+  br i1 %unknown, label %no, label %cut
 cut:
   %blocks = call i64 @cut(
       ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads)
@@ -50,7 +51,9 @@ cut:
   %helpers = sub i64 %threads, 1
   %posted = call i64 @post_to(ptr %crew, ptr %share, ptr %program, ptr %slots, i64 %helpers)
   %nobody = icmp eq i64 %posted, 0
-  br i1 %nobody, label %no, label %run
+  %several = icmp ne i64 %helpers, 0
+  %lonely = and i1 %nobody, %several
+  br i1 %lonely, label %no, label %run
 run:
   %entry.point = get Program.run %program
   %thread = py PyEval_SaveThread()
