@@ -155,7 +155,8 @@ class Values:
 
     def _one(self, u: Uop, args: Sequence[str], per: int, k: int) -> str:
         """An arithmetic node over part ``k`` of each operand, of ``per`` lanes."""
-        if k % ONE_IN == ONE_IN - 1 and per == LANES and self._inverts_root(u):
+        enough = per == LANES and lanes_of(u) >= ONE_IN * LANES
+        if enough and k % ONE_IN == 0 and self._inverts_root(u):
             return reciprocal_of_root(self.out, args[1])
         group = fused(u)
         if group is None:
