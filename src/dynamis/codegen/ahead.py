@@ -13,6 +13,7 @@ the loop reaches. In the last iteration that is the last one again, whose root n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..dtype import AddrSpace, Ptr, Val, int32
 from ..uop import (
@@ -51,22 +52,27 @@ def roots_ahead(root: Uop) -> Uop:
     found = _ahead(order)
     if not found:
         return root
-    slots = [u.arg.slot for u in order if u.op is Ops.BUFFER]
-    carried = {
-        u: _carried(u, loop, order, slot)
-        for slot, (u, loop) in enumerate(found.items(), max(slots, default=-1) + 1)
-    }
-    updates: dict[Uop, list[Uop]] = {}
-    for u, loop in found.items():
-        updates.setdefault(loop, []).append(carried[u][1])
+    slot = max((u.arg.slot for u in order if u.op is Ops.BUFFER), default=-1) + 1
+    breaks: dict[Uop, list[Uop]] = {}
+    for u in order:
+        if u.op is Ops.BREAK:
+            breaks.setdefault(u.src[1], []).append(u)
+    carried: dict[Uop, list[_Carried]] = {}  # by their loops
     new: dict[Uop, Uop] = {}
     for u in order:
         src = tuple(new[s] for s in u.src)
-        if u in carried:
-            new[u] = carried[u][0]
+        if u in found:
+            word = _Carried.of(u, found[u], slot, new)
+            slot += 1
+            carried.setdefault(found[u], []).append(word)
+            new[u] = word.now
         elif u.op is Ops.END:
-            own = [update for loop in u.src[1:] for update in updates.get(loop, ())]
-            new[u] = replace(u, src=(group([*own, src[0]]), *src[1:]) if own else src)
+            kept = [
+                word.kept(new, [new[b] for b in breaks.get(loop, ())])
+                for loop in u.src[1:]
+                for word in carried.get(loop, ())
+            ]
+            new[u] = replace(u, src=(group([*kept, src[0]]), *src[1:]) if kept else src)
         else:
             new[u] = replace(u, src=src)
     return new[root]
@@ -119,26 +125,45 @@ def _is_pure(u: Uop, stored: set[Uop]) -> bool:
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.STACK, Ops.INDEX)
 
 
-def _carried(u: Uop, loop: Uop, order: Sequence[Uop], slot: int) -> tuple[Uop, Uop]:
-    """(its word in an iteration, the store of its word in the next) for a root of a loop."""
-    dtype, lanes = u.dtype, _lanes_of(u)
-    assert isinstance(dtype, Val)
-    word = stack([const_of_dtype(int32, n) for n in range(lanes)])
-    register = buffer(
-        slot=slot,
-        dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=lanes),
-        addrspace=AddrSpace.REG,
-    )
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A root that a loop carries: ``now`` is its word in an iteration."""
 
-    def place(*deps: Uop) -> Uop:
-        return index(ptr=after(src=register, deps=deps), idxs=[word])
+    root: Uop
+    loop: Uop
+    register: Uop
+    first: Uop
+    now: Uop
 
-    last = loop.src[0] - 1
-    following = (loop < last).where(loop + 1, last)
-    first = store(dst=place(*loop.src[1:]), value=_at(u, loop, const_like(loop, 0)))
-    now = load(src=place(first, loop))
-    breaks = [s for s in order if s.op is Ops.BREAK and s.src[1] is loop]
-    return now, store(dst=place(first, loop, now, *breaks), value=_at(u, loop, following))
+    @staticmethod
+    def of(root: Uop, loop: Uop, slot: int, new: dict[Uop, Uop]) -> _Carried:
+        """Its first word in front of the loop. ``new`` has what the graph becomes, so far."""
+        dtype, opened = root.dtype, new[loop]
+        assert isinstance(dtype, Val)
+        register = buffer(
+            slot=slot,
+            dtype=Ptr.create(dtype, addrspace=AddrSpace.REG, size=_lanes_of(root)),
+            addrspace=AddrSpace.REG,
+        )
+        value = _at(root, loop, const_like(opened, 0), new)
+        first = store(dst=_words(register, opened.src[1:]), value=value)
+        now = load(src=_words(register, [first, opened]))
+        return _Carried(root, loop, register, first, now)
+
+    def kept(self, new: dict[Uop, Uop], breaks: Sequence[Uop]) -> Uop:
+        """The store of its word in the next iteration, behind the loop's breaks."""
+        opened = new[self.loop]
+        last = opened.src[0] - 1
+        following = (opened < last).where(opened + 1, last)
+        place = _words(self.register, [self.first, opened, self.now, *breaks])
+        return store(dst=place, value=_at(self.root, self.loop, following, new))
+
+
+def _words(register: Uop, deps: Sequence[Uop]) -> Uop:
+    """All words of a register, after ``deps``."""
+    assert isinstance(register.dtype, Ptr)
+    lanes = stack([const_of_dtype(int32, n) for n in range(register.dtype.size)])
+    return index(ptr=after(src=register, deps=deps), idxs=[lanes])
 
 
 def _lanes_of(u: Uop) -> int:
@@ -146,9 +171,9 @@ def _lanes_of(u: Uop) -> int:
     return u.max_shape[0] if u.max_shape else 0
 
 
-def _at(u: Uop, loop: Uop, counter: Uop) -> Uop:
+def _at(u: Uop, loop: Uop, counter: Uop, new: dict[Uop, Uop]) -> Uop:
     """``u`` at another value of its loop's counter."""
-    new = {loop: counter}
+    made = {loop: counter}
     for s in _inside(u, loop):
-        new[s] = replace(s, src=tuple(new.get(x, x) for x in s.src))
-    return new[u]
+        made[s] = replace(s, src=tuple(made[x] if x in made else new[x] for x in s.src))
+    return made[u]
