@@ -10,13 +10,15 @@ import pytest
 
 import dynamis as dy
 from benchmarks import workloads
+from dynamis import Rows, f32
 from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import Module, account, optimize
 from dynamis.lower import CallClass, lower
-from dynamis.render.analysis import rendered_nodes, starts_block
+from dynamis.render.analysis import operands, rendered_nodes, starts_block
 from dynamis.render.runs import is_arithmetic, runs
 from dynamis.uop import Ops, Uop
 from dynamis.uop.storage import is_register, storage_of
+from tests.api.test_agreement import example
 from tests.codegen.test_ahead import source
 from tests.frontend.support import load
 from tests.render.test_staggered import mixed, roots
@@ -42,7 +44,8 @@ def check(nodes: list[Uop]) -> int:
     place = {u: n for n, u in enumerate(flat)}
     before = {u: n for n, u in enumerate(nodes)}
     for u in flat:
-        assert all(place[s] < place[u] for s in u.src if s in place)
+        read = [s for s, _ in operands(u)]
+        assert all(place[s] < place[u] for s in (*read, *u.src) if s in place)
     edges = [u for u in nodes if starts_block(u)]
     assert edges == [u for u in flat if starts_block(u)]
     touched: dict[Uop, list[Uop]] = {}
@@ -56,9 +59,17 @@ def check(nodes: list[Uop]) -> int:
     return sum(place[u] != before[u] for u in nodes)
 
 
+@dy.kernel
+def floors(a: Rows[f32], b: Rows[f32]) -> Rows[f32]:
+    """Operations that are several nodes and one instruction, of which the inner are not written."""
+    x, y = a.sample(), b.at(dy.i32(dy.floor(b.sample() / 3.0)))
+    lower = dy.min(1.0 / dy.sqrt(x), dy.floor(y) - dy.ceil(x))
+    return lower / dy.sqrt(y) if lower <= y else b.at(dy.i32(dy.min(lower, x)))
+
+
 @pytest.mark.parametrize("width", [1, 16, 64])
 def test_kernels_that_wait_for_roots_keep_their_order(width: int) -> None:
-    kernels: list[dy.Kernel] = [workloads.nbody, workloads.raymarch, roots, mixed]
+    kernels = [workloads.nbody, workloads.raymarch, roots, mixed, floors, example("raymarch")]
     moved = [check(rendered(account(optimize(k.module)), width)) for k in kernels]
     assert (moved[0] > 0) == (width > 1)
 

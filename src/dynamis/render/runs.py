@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..uop import Ops, Uop
-from .analysis import lanes_or_zero, starts_block
+from .analysis import lanes_or_zero, operands, starts_block
 
 
 def is_arithmetic(u: Uop) -> bool:
@@ -55,6 +55,12 @@ def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
 
 
 def _needs(u: Uop, found: set[Uop]) -> bool:
-    """Whether a node needs one of ``found``, directly or through nodes that are not rendered."""
-    unseen = (Ops.INDEX, Ops.AFTER, Ops.GROUP)
-    return any(s in found or (s.op in unseen and _needs(s, found)) for s in u.src)
+    """Whether a node reads one of ``found``, or an access has to stand behind one."""
+    if u.op in (Ops.LOAD, Ops.STORE) and _stands_behind(u, found):
+        return True
+    return any(s in found for s, _ in operands(u))
+
+
+def _stands_behind(u: Uop, found: set[Uop]) -> bool:
+    places = (Ops.INDEX, Ops.AFTER, Ops.GROUP)
+    return any(s in found or (s.op in places and _stands_behind(s, found)) for s in u.src)
