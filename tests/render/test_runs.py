@@ -36,7 +36,7 @@ def rendered(module: Module, width: int) -> list[Uop]:
 
 def check(nodes: list[Uop]) -> int:
     """Hold the runs of ``nodes`` against their order; how many nodes moved."""
-    found = list(runs(nodes))
+    found = list(runs(nodes, bool))
     flat = [u for _, run in found for u in run]
     assert len(flat) == len(nodes)
     assert set(flat) == set(nodes)

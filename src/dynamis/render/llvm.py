@@ -85,7 +85,7 @@ class _Body(Accesses):
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for arithmetic, run in runs(self.rendered):
+        for arithmetic, run in runs(self.rendered, self.staggers):
             if arithmetic and self.staggers(run):
                 self.staggered(run)
             else:

@@ -9,9 +9,10 @@ can be written part by part (``Values.staggered``).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..uop import Ops, Uop
+from ..uop.storage import is_register, storage_of
 from .analysis import lanes_or_zero, operands, starts_block
 
 
@@ -19,29 +20,31 @@ def is_arithmetic(u: Uop) -> bool:
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 
-def runs(nodes: Sequence[Uop]) -> Iterator[tuple[bool, list[Uop]]]:
-    """(whether it is arithmetic, its nodes) for each run, in an order that keeps dependencies."""
+def runs(
+    nodes: Sequence[Uop], worth: Callable[[Sequence[Uop]], bool]
+) -> Iterator[tuple[bool, list[Uop]]]:
+    """(whether it is arithmetic, its nodes) for each run, in an order that keeps dependencies.
+
+    ``worth``: whether a run of arithmetic on lanes is worth gathering."""
     for branches, stretch in itertools.groupby(nodes, starts_block):
         own = list(stretch)
-        if not branches and sum(_waits(u) for u in own) > 1:
+        if not branches and worth([u for u in own if is_arithmetic(u) and lanes_or_zero(u)]):
             own = _gathered(own) or own
         for arithmetic, run in itertools.groupby(own, is_arithmetic):
             yield arithmetic, list(run)
 
 
-def _waits(u: Uop) -> bool:
-    return u.op in (Ops.SQRT, Ops.FDIV) and lanes_or_zero(u) > 0
-
-
 def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
-    """``stretch`` with its arithmetic on lanes in one run; None where something that is none
-    stands between."""
+    """``stretch`` with its arithmetic on lanes in one run; None where something else stands
+    between. What is stored in memory goes behind, for several stores may be written as one,
+    where the last of them stands."""
     before: list[Uop] = []
     shaped: list[Uop] = []
     behind: list[Uop] = []
     late: set[Uop] = set()
     for u in stretch:
-        if not (_needs(u, late) or (is_arithmetic(u) and lanes_or_zero(u))):
+        moves = lanes_or_zero(u) > 0 if is_arithmetic(u) else _writes(u)
+        if not moves and not _needs(u, late):
             before.append(u)
             continue
         late.add(u)
@@ -52,6 +55,11 @@ def _gathered(stretch: Sequence[Uop]) -> list[Uop] | None:
         else:
             shaped.append(u)
     return [*before, *shaped, *behind]
+
+
+def _writes(u: Uop) -> bool:
+    """Whether a node stores to memory."""
+    return u.op is Ops.STORE and not is_register(storage_of(u.src[0]))
 
 
 def _needs(u: Uop, found: set[Uop]) -> bool:
