@@ -20,7 +20,7 @@ from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
 from .analysis import escaping, loops_around_loops, register_uses
-from .driver import DRIVER, X86_MODE
+from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
 from .runs import runs
@@ -49,7 +49,7 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
         declarations += "\n!0 = !{i32 1}"
-    mode = X86_MODE if machine.x86 else ("", "", "")
+    mode = X86_MODE if machine.x86 else ARM64_MODE if machine.arm64 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, declarations, driver])
 
