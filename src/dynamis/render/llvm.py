@@ -12,7 +12,6 @@ the loop stores.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -25,6 +24,7 @@ from .analysis import escaping, loops_around_loops, register_uses
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
+from .runs import runs
 from .values import Parts, Wide
 
 LOOK_EVERY = 4096
@@ -102,9 +102,8 @@ class _Body(Accesses):
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for is_alu, nodes in itertools.groupby(self.rendered, _is_alu):
-            run = list(nodes)
-            if is_alu and self.staggers(run):
+        for arithmetic, run in runs(self.rendered, self.staggers):
+            if arithmetic and self.staggers(run):
                 self.staggered(run)
             else:
                 for u in run:
@@ -396,10 +395,6 @@ class _Body(Accesses):
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
             names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
         return names
-
-
-def _is_alu(u: Uop) -> bool:
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 
 def _zero(ty: str) -> str:
