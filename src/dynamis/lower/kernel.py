@@ -466,27 +466,27 @@ class _Lowering:
 
     def _spend(self, loop_id: int, frame: _Frame) -> Words:
         iterations, looked = frame.iterations[loop_id]
+        if loop_id in frame.ahead:  # the sum below may wrap, this does not
+            left = word.sub(self.budget, self.work.read())
+            self._over(word.lt(left, iterations))
         if not looked:
             self.work.write(word.add(self.work.read(), iterations), self.scope, self.gate)
-        if loop_id in frame.ahead and frame.index is not None:  # else a Look follows
-            self._over()
         return (iterations,)
 
     def _look(self, instruction: Instruction, frame: _Frame, *, counts: bool) -> Words:
         """Test the element's work; ``counts`` adds the iteration that begins here."""
         if counts:
             self.work.write(word.add(self.work.read(), i32(1)), self.scope, self.gate)
-        if not self.search:
-            return (self._over(),)
         over = word.lt(self.budget, self.work.read())
-        self._fault(instruction, frame, FaultKind.BUDGET, over, [self.budget], (Type.INT,))
+        if self.search:
+            self._fault(instruction, frame, FaultKind.BUDGET, over, [self.budget], (Type.INT,))
+        else:
+            self._over(over)
         return (over,)
 
-    def _over(self) -> Uop:
-        """Note whether the element's work is past its budget."""
-        over = word.lt(self.budget, self.work.read())
+    def _over(self, over: Uop) -> None:
+        """Note where the element's work is past its budget."""
         self.spent.write(word.or_(self.spent.read(), over), self.scope, self.gate)
-        return over
 
 
 def _as_int(value: Uop) -> Uop:
