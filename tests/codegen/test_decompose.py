@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dynamis.codegen.decompose import decompose
-from dynamis.dtype import float16, float32, int32
+from dynamis.dtype import float16, float32, float64, int32
 from dynamis.uop import (
     Op,
     Ops,
@@ -19,6 +19,7 @@ from dynamis.uop import (
     toposort,
     variable,
 )
+from dynamis.uop.elementary import expanded
 
 WRITTEN_OUT = [Ops.SIN, Ops.EXP2, Ops.LOG2]
 x = variable(name="x", min_val=0, max_val=9, dtype=int32).cast(float32)
@@ -44,7 +45,12 @@ def test_lanes_are_written_out_as_one(op: Op) -> None:
     assert [u.arg.value for u in found.src] == [evaluate(op, float32, [v]) for v in values]
 
 
-def test_a_dtype_without_elementary_functions_is_refused() -> None:
+def test_an_elementary_op_on_narrow_floats_is_that_of_f64_rounded() -> None:
     half = x.cast(float16)
-    with pytest.raises(UopError, match="there is no sin of f16"):
-        decompose(alu_unary(op=Ops.SIN, src=half))
+    wide = decompose(alu_unary(op=Ops.SIN, src=half.cast(float64)))
+    assert decompose(alu_unary(op=Ops.SIN, src=half)) is wide.cast(float16)
+
+
+def test_a_dtype_without_elementary_functions_is_refused() -> None:
+    with pytest.raises(UopError, match="there is no sin of i32"):
+        expanded("sin", const_of_dtype(int32, 1))

@@ -179,8 +179,9 @@ class _Lowering:
             size = word.where(self.gate, size, ZERO)
         spent = size
         if looks and not self.search and counts_ahead(loop, self.functions):
-            # an element that would run more than its budget fails, however often it does
-            looks, size = False, word.where(word.lt(self.budget, size), ZERO, size)
+            # an element that would run more than its budget fails, however often it does; not
+            # never, for a loop that runs at least once is known to
+            looks, size = False, word.where(word.lt(self.budget, size), i32(1), size)
             frame.ahead.add(instruction.id)
         registers = self._carried_registers(instruction.ty, loop, size, frame)
         counter = None
