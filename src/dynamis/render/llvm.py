@@ -54,7 +54,8 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
         declarations += "\n!0 = !{i32 1}"
-    declarations += SELDOM
+    if any(u.op is Ops.IF for u in program.src):
+        declarations += SELDOM
     mode = X86_MODE if machine.x86 else ARM64_MODE if machine.arm64 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, declarations, driver])
