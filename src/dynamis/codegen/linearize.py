@@ -64,7 +64,7 @@ class _Item:
 
 class _Lists:
     def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
-        order, self.regions = regions(order, loops)
+        order, self.regions, self.first = regions(order, loops)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
             # a RANGE stands in front of its loop's own list, and is part of the item of its END
@@ -139,11 +139,11 @@ class _Lists:
         return out
 
     def _needs(self) -> dict[Uop, Collection[Uop]]:
-        """What must stand before each node: its sources and its guards; before the END of a loop
+        """What must stand before each node: its sources, its guards and the like; before the END of a loop
         also what its RANGE and the nodes inside need from outside."""
         lists = self.by_loop.values()
         needs: dict[Uop, Collection[Uop]] = {
-            u: (*u.src, *self._guards(u)) for nodes in lists for u in nodes
+            u: (*u.src, *self.first.get(u, ())) for nodes in lists for u in nodes
         }
         ends = [u for nodes in lists for u in nodes if u.op is Ops.END]
         for end in sorted(ends, key=lambda u: len(u.src[1].ranges), reverse=True):
@@ -152,14 +152,6 @@ class _Lists:
             used = {s for u in inside for s in needs[u]}
             needs[end] = used.difference(inside).union(needs[end], loop.src)
         return needs
-
-    def _guards(self, u: Uop) -> list[Uop]:
-        """The guards of the regions that a node is in."""
-        found, region = [], self.regions.get(u)
-        while region is not None:
-            found.append(region.guard)
-            region = region.outer
-        return found
 
 
 def _nest_ends(order: Sequence[Uop]) -> Uop:

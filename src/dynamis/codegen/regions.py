@@ -2,7 +2,7 @@
 
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
 uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. (A WHERE with
-the tag ``SELECT`` has no arms: it says that both of its values stay computed.) An arm whose
+the tag ``SELECT`` or ``LOOKUP`` has no arms: it says that both of its values stay computed.) An arm whose
 own nodes are dear together becomes a region of the linear program, which runs only when its guard
 holds in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move:
 loops in an arm have no iterations without a lane anyway.
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..uop import Ops, Uop
-from ..uop.elementary import SELECT
+from ..uop.elementary import LOOKUP, RARE, SELECT
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
@@ -72,19 +72,25 @@ def _guard(arm: _Arm) -> Uop:
     return arm.condition if arm.holds else arm.condition.logical_not()
 
 
+First = dict[Uop, tuple[Uop, ...]]
+"""For some nodes of regions: what has to run before them though they do not use it."""
+
+
 def regions(
     order: Sequence[Uop], loops: dict[Uop, Uop | None]
-) -> tuple[list[Uop], dict[Uop, Region]]:
-    """The nodes in an order in which guards come before what they guard, and each one's region.
+) -> tuple[list[Uop], dict[Uop, Region], First]:
+    """The nodes in an order in which guards come before what they guard, each one's region, and
+    what has to run before them too.
 
     ``order`` is topological, ``loops`` gives each node's loop; guards that are not nodes of the
-    program yet are added to both. Nodes that are in no region are not in the second answer.
+    program yet are added to both. Nodes that are in no region are not in the second answer. The
+    other value of a rare choice runs first: it is the choice's where the region is not entered.
     """
     everywhere = _Arm(None, True, None)
     homes = _homes(order, loops, everywhere)
     arms = _price(homes, everywhere)
     if not any(arm.is_dear for arm in arms):
-        return list(order), {}
+        return list(order), {}, {}
     dear: dict[_Arm, _Arm] = {}
     for arm in arms:  # outer arms first
         dear[arm] = arm if arm.is_dear or arm.outer is None else dear[arm.outer]
@@ -102,8 +108,28 @@ def regions(
             homes[negation] = homes.get(arm.condition, everywhere)
             loops[negation] = loops[arm.condition]
     chains = _chains(arms, everywhere)
-    order = _guards_first([v for u in order for v in (u, *added.get(u, ()))], homes, chains)
-    return order, _levelled(order, homes, chains, everywhere)
+    first = _first(order, loops, homes, chains)
+    order = _guards_first([v for u in order for v in (u, *added.get(u, ()))], first)
+    return order, _levelled(order, homes, chains, first, everywhere), first
+
+
+def _first(
+    order: Sequence[Uop],
+    loops: dict[Uop, Uop | None],
+    homes: dict[Uop, _Arm],
+    chains: dict[_Arm, _Chain],
+) -> First:
+    """What stands before each node of a region: its guards and the other values of rare choices."""
+    first: dict[Uop, tuple[Uop, ...]] = {}
+    for u, home in homes.items():
+        if chains[home].guards:
+            first[u] = chains[home].guards
+    for u in order:
+        if u.op is Ops.WHERE and u.node_tag == RARE:
+            condition, made, usual = u.src
+            if (guards := first.get(made)) and guards[-1] is condition and loops[u] is loops[made]:
+                first[made] = (*guards, usual)
+    return first
 
 
 def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, _Chain]:
@@ -120,11 +146,10 @@ def _chains(arms: Sequence[_Arm], everywhere: _Arm) -> dict[_Arm, _Chain]:
     return chains
 
 
-def _guards_first(
-    order: Sequence[Uop], homes: dict[Uop, _Arm], chains: dict[_Arm, _Chain]
-) -> list[Uop]:
-    """``order`` with each node after the guards of its arms. No guard depends on what it guards:
-    that has no use but through WHEREs of the guard's own condition."""
+def _guards_first(order: Sequence[Uop], first: First) -> list[Uop]:
+    """``order`` with each node after the guards of its arms, and after the other value of what
+    chooses it. Neither depends on what is guarded: that has no use but through WHEREs of the
+    guard's own condition, and was used outside its arm if it were in the other value too."""
     done: set[Uop] = set()
     out: list[Uop] = []
     for root in order:
@@ -134,8 +159,7 @@ def _guards_first(
             if u in done:
                 stack.pop()
                 continue
-            guards = chains[homes[u]].guards if u in homes else ()
-            missing = [s for s in (*u.src, *guards) if s not in done]
+            missing = [s for s in (*u.src, *first.get(u, ())) if s not in done]
             if missing:
                 stack += missing[::-1]
             else:
@@ -153,8 +177,12 @@ def _is_movable(u: Uop) -> bool:
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.INDEX, Ops.STACK)
 
 
-def _is_choice(u: Uop) -> bool:
-    return u.op is Ops.WHERE and u.node_tag != SELECT
+def _is_arm(u: Uop, place: int) -> bool:
+    """Whether a source only matters under a node's condition. A rare choice's other value always
+    does."""
+    if u.op is not Ops.WHERE or place == 0 or u.node_tag in (SELECT, LOOKUP):
+        return False
+    return place == 1 or u.node_tag != RARE
 
 
 def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm) -> dict[Uop, _Arm]:
@@ -169,7 +197,7 @@ def _homes(order: Sequence[Uop], loops: dict[Uop, Uop | None], everywhere: _Arm)
             arm = own
             if loops[s] is not loops[u]:
                 arm = everywhere
-            elif place > 0 and _is_choice(u) and u.src.count(s) == 1:
+            elif _is_arm(u, place) and u.src.count(s) == 1:
                 arm = own if u.src[0].op is Ops.CONST else own.arm(u.src[0], place == 1)
             homes[s] = _common(homes[s], arm) if s in homes else arm
     return homes
@@ -212,6 +240,7 @@ def _levelled(
     order: Sequence[Uop],
     homes: dict[Uop, _Arm],
     chains: dict[_Arm, _Chain],
+    first: First,
     everywhere: _Arm,
 ) -> dict[Uop, Region]:
     for position, u in enumerate(order):
@@ -222,7 +251,7 @@ def _levelled(
     for position, u in enumerate(order):
         inside = chains[homes.get(u, everywhere)]
         needs: dict[_Arm, int] = {}
-        for s in (*u.src, *inside.guards):
+        for s in (*u.src, *first.get(u, ())):
             if levels := reached[s]:
                 around = chains[homes.get(s, everywhere)]
                 for arm, level in levels.items():

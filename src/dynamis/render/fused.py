@@ -10,20 +10,23 @@ from typing import NamedTuple
 
 from ..dtype import float32, float64
 from ..uop import Ops, Uop, const_of_dtype
+from .lookups import lookup
 
 
 class Fused(NamedTuple):
-    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``."""
+    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``; "lookup": in ``table``."""
 
     name: str
     operands: tuple[Uop, ...]
+    table: tuple[float, ...] = ()
 
 
 def fused(u: Uop) -> Fused | None:
     """The one operation that ``u`` and the nodes under it are, if they are."""
     match u.op:
         case Ops.WHERE if u.dtype.is_float:
-            return _rounding(u)
+            found = lookup(u)
+            return _rounding(u) if found is None else Fused("lookup", (found.index,), found.table)
         case Ops.WHERE if u.dtype.is_int:
             test, one, other = u.src
             if test.op is Ops.CMPLT and set(test.src) == {one, other}:

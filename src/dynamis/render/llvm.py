@@ -13,14 +13,16 @@ the loop stores.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dtype import Ptr, bool_
-from ..uop import Ops, Uop, UopError
+from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
-from .analysis import escaping, loops_around_loops, register_uses
+from .analysis import byte_count, escaping, loops_around_loops, register_uses
+from .apart import Apart, apart, narrowed, settled
 from .driver import DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
@@ -49,9 +51,11 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
         declarations += "\n!0 = !{i32 1}"
+    if body.settled:
+        declarations += '\n!1 = !{!"branch_weights", i32 1, i32 2000}'
     mode = X86_MODE if machine.x86 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
-    return "\n".join([*body.out.lines, declarations, driver])
+    return "\n".join([*body.out.lines, *body.functions, declarations, driver])
 
 
 @dataclass(slots=True)
@@ -68,6 +72,16 @@ class _Loop:
     exits: list[tuple[str, dict[Uop, Parts]]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """An open region: its number, the block before it, and how its values leave it."""
+
+    number: int
+    block: str
+    choices: list[Uop] | None
+    region: Apart | None
+
+
 class _Body(Accesses):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine, streaming)
@@ -75,23 +89,24 @@ class _Body(Accesses):
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
         self.escaping = escaping(self.rendered, self.reads)
-        self.guards: dict[Uop, tuple[int, str]] = {}
+        self.guards: dict[Uop, _Guard] = {}
+        self.settled = settled(self.rendered, self.reads, self.escaping)
+        self.elsewhere: set[Uop] = set()
+        """Nodes that are not to be written where they stand."""
+        self.functions: list[str] = []
+        self.memory = 0
+        """Bytes in which words come to a function and back."""
 
     def render(self) -> _Body:
         arguments = "ptr %args, i64 %core_id, ptr %record, ptr %stop"
         head = f"define internal void @body({arguments}) noinline nounwind"
         self.out.lines.append(f"{head} {{\nentry:")
+        top = len(self.out.lines)
         order = {u: k for k, u in enumerate(parameters(self.source))}
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for is_alu, nodes in itertools.groupby(self.rendered, _is_alu):
-            run = list(nodes)
-            if is_alu and self.staggers(run):
-                self.staggered(run)
-            else:
-                for u in run:
-                    self._node(u)
+        self._nodes(self.rendered)
         self.out.line("br label %stopped")
         self.start("stopped")
         if self.streaming and self.machine.x86:
@@ -99,9 +114,21 @@ class _Body(Accesses):
             self.out.line("call void @llvm.x86.sse.sfence()")
         self.out.line("ret void")
         self.out.lines.append("}")
+        if self.memory:
+            self.out.lines.insert(top, f"  %memory = alloca [{self.memory} x i8], align 64")
         return self
 
     # --- nodes
+
+    def _nodes(self, program: Sequence[Uop]) -> None:
+        for is_alu, nodes in itertools.groupby(program, _is_alu):
+            run = [u for u in nodes if u not in self.elsewhere]
+            if is_alu and run and self.staggers(run):
+                self.staggered(run)
+            else:
+                for u in run:
+                    if u not in self.elsewhere:
+                        self._node(u)
 
     def _parameter(self, number: int | None, u: Uop) -> None:
         if number is None:
@@ -264,14 +291,72 @@ class _Body(Accesses):
         self.labels += 1
         n = self.labels
         holds = self.any_lane(u.src[0])
-        self.guards[u] = (n, self.block)
-        self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}")
+        choices = self.settled.get(u)
+        if choices and not all(self._is_at_hand(c.src[2]) for c in choices):
+            choices = None
+        region = self._apart(u, choices) if choices else None
+        self.guards[u] = _Guard(n, self.block, choices, region)
+        weights = ", !prof !1" if choices else ""
+        self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}{weights}")
         self.start(f"arm{n}")
         self.arms.append(set())
+        if region is not None:
+            self._call(f"rare{n}", region, u.src[0])
+
+    def _is_at_hand(self, u: Uop) -> bool:
+        return u.op is Ops.CONST or u in self.names
+
+    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
+        region = apart(u, self.rendered, self.reads, choices)
+        if region is not None:
+            self.elsewhere.update(region.own)
+        return region
+
+    def _call(self, name: str, region: Apart, guard: Uop) -> None:
+        """Call a region that is a function, with its inputs, and the lanes it is for, in memory."""
+        lanes = lanes_of(guard)
+        arm = _Arm(name, region, self.machine, self.part_lanes(guard.dtype, lanes), lanes)
+        arm.render()
+        self.out.declared |= arm.out.declared
+        self.functions += arm.out.lines
+        groups, stride = lanes // arm.lanes, arm.stride
+        self.memory = max(self.memory, groups * stride)
+        for u, offset in zip(region.inputs, arm.offsets, strict=False):
+            self._move(u, offset, stride, groups, self.use(u, lanes, arm.per(u)))
+        bits = "0"
+        for k, part in enumerate(self.use(guard, lanes, arm.lanes)):
+            word = self.out.value(f"bitcast <{arm.lanes} x i1> {part} to i{arm.lanes}")
+            wide = self.out.value(f"zext i{arm.lanes} {word} to i64") if arm.lanes < 64 else word
+            shifted = self.out.value(f"shl i64 {wide}, {k * arm.lanes}")
+            bits = self.out.value(f"or i64 {bits}, {shifted}")
+        self.out.line(f"call void @{name}(ptr %memory, i64 {bits})")
+        for choice, offset in zip(region.choices, arm.offsets[len(region.inputs) :], strict=True):
+            value = choice.src[1]
+            self.names[value] = self._move(value, offset, stride, groups, None)
+
+    def _move(self, u: Uop, offset: int, stride: int, groups: int, parts: Parts | None) -> Parts:
+        """Store the parts of a value where a function expects them, or load them from there."""
+        per = self.part_lanes(u.dtype, lanes_of(u))
+        scalar, found = scalar_type(u.dtype), []
+        ty, size = vector_type(scalar, per), per * byte_count(scalar)
+        each = lanes_of(u) // per // groups
+        for k in range(groups * each):
+            at = k // each * stride + offset + k % each * size
+            place = self.out.value(f"getelementptr i8, ptr %memory, i64 {at}")
+            if parts is None:
+                found.append(self.out.value(f"load {ty}, ptr {place}, align 4"))
+            else:
+                self.out.line(f"store {ty} {parts[k]}, ptr {place}, align 4")
+        return found
 
     def _join(self, u: Uop) -> None:
-        """Leave a region: what it made is zero, and not chosen, where it was not entered."""
-        n, before = self.guards.pop(u)
+        """Leave a region. Choices between what it made and what stands already are made in it; what
+        else it made is zero, and not chosen, where it was not entered."""
+        guard = self.guards.pop(u)
+        n, before = guard.number, guard.block
+        if guard.choices is not None:
+            self._choose(guard, guard.choices)
+            return
         self.arms.pop()
         made = [e for e in self.escaping.get(u, ()) if e in self.names]
         words = {e: self.wide[e].parts if e in self.wide else self.names[e] for e in made}
@@ -292,6 +377,38 @@ class _Body(Accesses):
                 per = lanes_of(e) // len(names)
                 names = [self.narrow(name, per) for name in names]
             self.define(e, *names)
+
+    def _choose(self, guard: _Guard, choices: list[Uop]) -> None:
+        """Leave a region with the choices made in it, else their other values."""
+        rows: dict[Uop, tuple[str, list[tuple[str, str]]]] = {}
+        for choice in choices:
+            lanes, columns = lanes_of(choice), []
+            per = self.part_lanes(choice.dtype, lanes)
+            ty, mask = vector_type(scalar_type(choice.dtype), per), vector_type("i1", per)
+            if lanes:
+                columns = [self.use(s, lanes, per) for s in choice.src]
+            else:
+                columns = [[self.scalar(s)] for s in choice.src]
+            rows[choice] = (
+                ty,
+                [
+                    (self.out.value(f"select {mask} {holds}, {ty} {a}, {ty} {b}"), b)
+                    for holds, a, b in zip(*columns, strict=True)
+                ],
+            )
+        self.arms.pop()
+        arm = self.block
+        self.out.line(f"br label %join{guard.number}")
+        self.start(f"join{guard.number}")
+        for choice, (ty, pairs) in rows.items():
+            names = [
+                self.out.value(f"phi {ty} [ {chosen}, %{arm} ], [ {usual}, %{guard.block} ]")
+                for chosen, usual in pairs
+            ]
+            self.elsewhere.add(choice)
+            self.names[choice] = names
+        for choice in rows:
+            self.define(choice, *self.names[choice])
 
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
@@ -325,6 +442,71 @@ class _Body(Accesses):
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
             names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
         return names
+
+
+class _Arm(_Body):
+    """A region as a function over the parts of vectors in memory, skipping those without a lane."""
+
+    def __init__(self, name: str, region: Apart, machine: Machine, lanes: int, all_lanes: int):
+        self.name, self.lanes, self.all_lanes = name, lanes, all_lanes
+        self.inputs, nodes, self.results = narrowed(region, lanes)
+        super().__init__(linear([*nodes, *self.results]), machine, False)
+        self.offsets, self.stride = [], 0
+        for u in (*self.inputs, *(result.src[1] for result in self.results)):
+            self.offsets.append(self.stride)
+            self.stride += lanes * byte_count(scalar_type(u.dtype))
+
+    def per(self, u: Uop) -> int:
+        """Lanes of the parts of a value."""
+        return self.part_lanes(u.dtype, self.lanes)
+
+    def render(self) -> _Arm:
+        self.out.lines.append(
+            f"define internal void @{self.name}(ptr %memory, i64 %lanes) noinline nounwind {{\n"
+            f"entry:\n  br label %part\npart:\n  %k = phi i64 [ 0, %entry ], [ %next, %done ]\n"
+            f"  %passed = mul i64 %k, {self.lanes}\n  %left = lshr i64 %lanes, %passed\n"
+            f"  %own = trunc i64 %left to i{self.lanes}\n"
+            f"  %none = icmp eq i{self.lanes} %own, 0\n"
+            f"  br i1 %none, label %done, label %work"
+        )
+        self.start("work")
+        self.out.line(f"%at = mul i64 %k, {self.stride}")
+        self.out.line("%base = getelementptr i8, ptr %memory, i64 %at")
+        for u, offset in zip(self.inputs, self.offsets, strict=False):
+            self.names[u] = [
+                self.out.value(f"load {ty}, ptr {place}, align 4")
+                for ty, place in self._places(u, offset)
+            ]
+        self._nodes([u for u in self.rendered if u.op is not Ops.STORE])
+        for result, offset in zip(self.results, self.offsets[len(self.inputs) :], strict=True):
+            value = result.src[1]
+            parts = self.use(value, self.lanes, self.per(value))
+            for part, (ty, place) in zip(parts, self._places(value, offset), strict=True):
+                self.out.line(f"store {ty} {part}, ptr {place}, align 4")
+        self.out.line("br label %done")
+        self.start("done")
+        self.out.line("%next = add i64 %k, 1")
+        self.out.line(f"%more = icmp ult i64 %next, {self.all_lanes // self.lanes}")
+        self.out.line("br i1 %more, label %part, label %leave")
+        self.start("leave")
+        self.out.line("ret void")
+        self.out.lines.append("}")
+        return self
+
+    def _places(self, u: Uop, offset: int) -> list[tuple[str, str]]:
+        """The type and the address of each part of a value."""
+        scalar, per = scalar_type(u.dtype), self.per(u)
+        size = per * byte_count(scalar)
+        return [
+            (
+                vector_type(scalar, per),
+                self.out.value(f"getelementptr i8, ptr %base, i64 {offset + k * size}"),
+            )
+            for k in range(self.lanes // per)
+        ]
+
+    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
+        return None
 
 
 def _is_alu(u: Uop) -> bool:

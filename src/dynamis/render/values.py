@@ -18,6 +18,7 @@ from .analysis import crossing_masks, rendered_nodes
 from .fused import fused
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
+from .lookups import looked_up
 
 Parts = list[str]
 
@@ -152,6 +153,8 @@ class Values:
         group = fused(u)
         if group is None:
             return Select(self.out, u, list(args), per).emit()
+        if group.name == "lookup":
+            return looked_up(self.out, self.machine, group.table, args[0], per)
         ty = vector_type(scalar_type(group.operands[0].dtype), per)
         if group.name == "ole":
             return self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}")

@@ -6,7 +6,7 @@ node of its value. Every op used is total, so the arms that are not taken may be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
@@ -20,6 +20,10 @@ from dynamis.uop.ops import Ops
 SELECT: Final = "select"
 """The tag of a WHERE whose arms both stay computed. Any other may become a branch when an arm is
 dear, and a function that ends in the choice of its usual value must not stand in a branch."""
+RARE: Final = "rare"
+"""The tag of a WHERE whose condition seldom holds: its first arm is kept out of the way."""
+LOOKUP: Final = "lookup"
+"""The tag of the root of a tree of WHEREs that picks a constant by the bits of an index."""
 
 
 class Nodes:
@@ -33,6 +37,31 @@ class Nodes:
 
     def fma(self, a: Real, b: Real, c: Real) -> Real:
         return node(Ops.MULACC, float64, tuple(_alike(a, b, c)))
+
+    def add32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a + b
+
+    def sub32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a - b
+
+    def mul32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a * b
+
+    def fma32(self, a: Real, b: Real, c: Real) -> Real:
+        return node(Ops.MULACC, float32, tuple(_alike(a, b, c)))
+
+    def lookup(self, index: Word, table: Sequence[float]) -> Real:
+        level = [const_node(float32, x) for x in table]
+        bit = 1
+        while len(level) > 1:
+            holds = (index & bit).ne(0)
+            pairs = zip(level[1::2], level[::2], strict=True)
+            level = [with_tag(SELECT, holds.where(one, zero)) for one, zero in pairs]
+            bit *= 2
+        return with_tag(LOOKUP, level[0])
 
     def div(self, a: Real, b: Real) -> Real:
         return a / b
@@ -58,7 +87,8 @@ class Nodes:
         dear: Callable[[], tuple[Any, ...]],
         usual: Callable[[], tuple[Any, ...]],
     ) -> tuple[Any, ...]:
-        return tuple(condition.where(a, b) for a, b in zip(dear(), usual(), strict=True))
+        arms = zip(dear(), usual(), strict=True)
+        return tuple(with_tag(RARE, condition.where(a, b)) for a, b in arms)
 
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)

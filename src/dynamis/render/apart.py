@@ -1,0 +1,123 @@
+"""Rare arms, kept apart: what of a program becomes a function of its own, called where it is needed.
+
+A region whose values are used by ``RARE`` choices of its own guard alone leaves nothing behind but
+these choices: where it is not entered they are their other values, as they stand. A large one is
+written once, for one part of a vector, and not once for every part in the middle of the usual path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dtype import AddrSpace, Ptr, Val, bool_, int32
+from ..uop import Ops, Uop, const_of_dtype, index, load, param, replace, stack, store
+from ..uop.elementary import RARE
+from .analysis import Reads
+from .llvm_types import lanes_of
+
+LARGE = 24
+"""Nodes from which a region is worth a call."""
+MASK_BITS = 64
+"""The lanes that one word says the condition of."""
+
+
+def settled(
+    program: Sequence[Uop], reads: Reads, escaping: dict[Uop, list[Uop]]
+) -> dict[Uop, list[Uop]]:
+    """For each IF whose values are used by rare choices of its guard alone: these choices."""
+    owner = {e: opened for opened, values in escaping.items() for e in values}
+    found: dict[Uop, dict[Uop, None]] = {opened: {} for opened in escaping}
+    around: list[Uop] = []
+    for u in program:
+        if u.op is Ops.ENDIF:
+            around.pop()
+        for s, _ in reads[u]:
+            opened = owner.get(s)
+            if opened is None or opened in around or opened not in found:
+                continue
+            if _is_choice(u, opened.src[0], s):
+                found[opened][u] = None
+            else:
+                del found[opened]
+        if u.op is Ops.IF:
+            around.append(u)
+    return {opened: list(choices) for opened, choices in found.items()}
+
+
+def _is_choice(u: Uop, guard: Uop, value: Uop) -> bool:
+    return (
+        u.op is Ops.WHERE
+        and u.node_tag == RARE
+        and u.src[0] is guard
+        and u.src[1] is value
+        and u.src[2] is not value
+        and u.dtype is not bool_
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A region as a function: it reads ``inputs`` and makes what its ``choices`` choose."""
+
+    inputs: tuple[Uop, ...]
+    remade: tuple[Uop, ...]
+    """What it computes first, and is computed outside as well."""
+    own: tuple[Uop, ...]
+    choices: tuple[Uop, ...]
+
+
+def apart(opened: Uop, program: Sequence[Uop], reads: Reads, choices: list[Uop]) -> Apart | None:
+    """The region of an IF as a function of vectors, if it can be and is worth it."""
+    start = program.index(opened) + 1
+    own: list[Uop] = []
+    for u in program[start:]:
+        if u.op is Ops.ENDIF and u.src[0] is opened:
+            break
+        own.append(u)
+    lanes = lanes_of(opened.src[0])
+    if not 2 <= lanes <= MASK_BITS or len(own) < LARGE or not all(map(_is_computed, own)):
+        return None
+    known = set(own)
+    inputs: dict[Uop, None] = {}
+    remade: dict[Uop, None] = {}
+    place = {u: k for k, u in enumerate(program[:start])}
+    pending = [s for u in own for s, _ in reads[u]]
+    while pending:
+        s = pending.pop()
+        if s in known or s.op is Ops.CONST or s in remade or s in inputs:
+            continue
+        sources = [t for t in s.src if t.op is not Ops.CONST]
+        if _is_computed(s) and len(sources) == 1 and lanes_of(s) == lanes:
+            remade[s] = None
+            pending += sources
+        elif not isinstance(s.dtype, Ptr) and s.dtype is not bool_ and lanes_of(s) == lanes:
+            inputs[s] = None
+        else:
+            return None
+    first = sorted(remade, key=place.__getitem__)
+    return Apart(tuple(inputs), tuple(first), tuple(own), tuple(choices))
+
+
+def _is_computed(u: Uop) -> bool:
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.IF, Ops.ENDIF)
+
+
+def narrowed(region: Apart, lanes: int) -> tuple[list[Uop], list[Uop], list[Uop]]:
+    """The same over ``lanes`` lanes: stand-ins for the inputs, the nodes, and stores of the values
+    chosen, to parameters that follow those of the inputs."""
+    numbers = stack([const_of_dtype(int32, k) for k in range(lanes)])
+
+    def place(slot: int, u: Uop) -> Uop:
+        assert isinstance(u.dtype, Val)
+        dtype = Ptr.create(u.dtype, addrspace=AddrSpace.GLOBAL, size=lanes)
+        return index(ptr=param(slot=slot, dtype=dtype), idxs=[numbers])
+
+    new = {u: load(src=place(k, u)) for k, u in enumerate(region.inputs)}
+    stand_ins, nodes = list(new.values()), (*region.remade, *region.own)
+    for u in nodes:
+        new[u] = replace(u, src=tuple(new.get(s, s) for s in u.src))
+    values = [choice.src[1] for choice in region.choices]
+    first = len(stand_ins)
+    stores = [store(dst=place(first + k, u), value=new[u]) for k, u in enumerate(values)]
+    return stand_ins, [new[u] for u in nodes], stores
