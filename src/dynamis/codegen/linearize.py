@@ -139,8 +139,8 @@ class _Lists:
         return out
 
     def _needs(self) -> dict[Uop, Collection[Uop]]:
-        """What must stand before each node: its sources, its guards and the like; before the END of a loop
-        also what its RANGE and the nodes inside need from outside."""
+        """What must stand before each node: its sources, and what its region wants before it;
+        before the END of a loop also what its RANGE and the nodes inside need from outside."""
         lists = self.by_loop.values()
         needs: dict[Uop, Collection[Uop]] = {
             u: (*u.src, *self.first.get(u, ())) for nodes in lists for u in nodes

@@ -1,19 +1,22 @@
 """exp and exp2 of an f32, correctly rounded.
 
-Twice. First in f32: x is (k + r)/32 (times ln 2 for exp) with a whole k, and 2**(k/32) the product of
-a power of two and an entry of a table of 32. So the value is a sum of two f32, good
-to 2**-34, and where adding and taking away that gives one f32, it is the nearest (Ziv, 1991).
+Twice. First in f32: with a whole k, x is (k + r)/32 (times ln 2 for exp), and 2**(k/32) is a power
+of two times an entry of a table of 32. The value is a sum of two f32, good to 2**-34, and where
+that less and that plus its error round to one f32, this is the nearest to the true value.
 
-Elsewhere, about once in a thousand times and where |x| is large or a NaN, in f64: x is split into
+Elsewhere, for one argument in a thousand and where |x| is large or NaN, in f64: x is split into
 k + r with |r| at most a half (times ln 2 for exp), exactly for exp2 and to 2**-107 for exp; the
-value is 2**k * p(r). The polynomial is good to 2**-50, so its f64 is seldom on the wrong side of the
-middle of two f32: for exp never, for exp2 twice, as the walk over all f32 shows. Scaling by 2**k in
-f64 and rounding to f32 once gives subnormal results and infinity without a case of their own.
+value is 2**k * p(r). The polynomial is good to 2**-50, so its f64 is seldom on the wrong side of
+the middle of two f32: for exp never, for exp2 twice, as the walk over all f32 shows. Scaling by
+2**k in f64 and rounding to f32 once gives subnormal results and infinity without a case of their
+own.
+
+Tables, as here, are of Tang (1989); the test is that of Ziv (1991).
 """
 
 from __future__ import annotations
 
-from .arithmetic import SHIFT, SHIFT32, Arithmetic, Real, Word, horner, horner32
+from .arithmetic import SHIFT, SHIFT32, Arithmetic, Real, Truth, Word, horner, horner32
 
 _BIAS = 1023
 _SHIFT = SHIFT + _BIAS
@@ -27,12 +30,19 @@ _STEPS = 46.16624069213867
 _STEP = 0.021660849452018738, -5.952044412893542e-11
 """ln 2 / 32 as a sum of f32. k times the first, taken from x, is exact: a multiple of 2**-30 below
 2**-6."""
+_LN2_32 = 0.6931471824645996, -1.9046542121259336e-09
+"""ln 2 as a sum of f32."""
 _ERROR = 2.0**-34
-"""A bound of the error of ``_sum`` for a power in 1…2. With |r| < 0.01084: 2**-35.7 from rounding r*r,
-the polynomial and its product, 2**-42 from the polynomial itself, 2**-35 from r*r times the rest of
-x, and twice 2**-38 from adding the smaller terms."""
-_USUAL_BITS = 0x42AE0000
-"""The pattern of the f32 87: up to there e**x is a normal f32."""
+"""A bound of the error of ``_near`` where k is 0, so that the value is within 1…2. With |r|
+below 0.01084 and a power below 1.958 it is the sum of
+
+- 1.73e-11: r*r, the polynomial, and its product with r*r plus the rest are rounded;
+- 3.2e-11: r*r/2 times the rest is left out, which is below 2.8e-7;
+- 2**-37: the sum of the small terms is rounded, with the error and without;
+- 6e-13: the polynomial itself, and what is smaller still."""
+_EXP_END, _EXP2_END = 0x42A00000, 0x42FC0000
+"""The patterns of the f32 80 and 126: up to there, either way, the rest is small and the value
+normal."""
 
 # fmt: off
 _POWERS = (
@@ -88,31 +98,48 @@ def _clamped(m: Arithmetic, x: Real, low: float, high: float) -> Real:
 def exp(m: Arithmetic, x: Real) -> Real:
     """e**x of an f32, to nearest; C23 F.10.3.1: exp(±0) is 1, exp(-inf) +0, exp(inf) inf."""
     shifted = m.fma32(x, _STEPS, SHIFT32)
-    k = m.sub32(shifted, SHIFT32)
-    count = m.bits32(shifted)
-    rest = m.fma32(k, -_STEP[1], m.lookup(count, _RESTS))
-    below, above, value = _sum(m, count, m.fma32(k, -_STEP[0], x), rest)
-    far = m.i32(m.bits32(x) & 0x7FFFFFFF) > _USUAL_BITS  # NaN too
-    unsure = far | m.not_(m.eq(below, above))
+    k, count = m.sub32(shifted, SHIFT32), m.bits32(shifted)
+    r, rest = m.fma32(k, -_STEP[0], x), m.fma32(k, -_STEP[1], m.lookup(count, _RESTS))
+    unsure, value = _near(m, count, r, rest)
+    unsure |= _is_beyond(m, x, _EXP_END)
     (value,) = m.branch(unsure, lambda: (_exp(m, x),), lambda: (value,))
     return value
 
 
-def _sum(m: Arithmetic, count: Word, r: Real, rest: Real) -> tuple[Real, Real, Real]:
-    """Two f32 between which c * e**(r + rest) lies once rounded, c being the entry of _POWERS that the
-    low five bits of the count say, and the second times the power of two that the others say."""
-    high = m.lookup(count, _POWERS)
-    near = m.fma32(high, r, high)
-    error = m.fma32(high, r, m.sub32(high, near))
+def exp2(m: Arithmetic, x: Real) -> Real:
+    """2**x of an f32, to nearest; C23 F.10.3.2: exp2(±0) is 1, exp2(-inf) +0, exp2(inf) inf."""
+    shifted = m.fma32(x, 32.0, SHIFT32)
+    k, count = m.sub32(shifted, SHIFT32), m.bits32(shifted)
+    fraction = m.fma32(k, -1.0 / 32.0, x)
+    r = m.mul32(fraction, _LN2_32[0])
+    rest = m.fma32(fraction, _LN2_32[1], m.lookup(count, _RESTS))
+    rest = m.add32(m.fma32(fraction, _LN2_32[0], -r), rest)
+    unsure, value = _near(m, count, r, rest)
+    unsure |= _is_beyond(m, x, _EXP2_END)
+    (value,) = m.branch(unsure, lambda: (_exp2(m, x),), lambda: (value,))
+    return value
+
+
+def _is_beyond(m: Arithmetic, x: Real, end: int) -> Truth:
+    """Whether the pattern of |x| is above ``end``, as that of NaN is."""
+    return m.i32(m.bits32(x) & 0x7FFFFFFF) > end
+
+
+def _near(m: Arithmetic, count: Word, r: Real, rest: Real) -> tuple[Truth, Real]:
+    """c * e**(r + rest) * 2**k in f32, and whether it may not be the nearest f32. c is the entry of
+    ``_POWERS`` that the low five bits of the count say, k what the others are in their place."""
+    power = m.lookup(count, _POWERS)
+    near = m.fma32(power, r, power)
+    error = m.fma32(power, r, m.sub32(power, near))
     tail = m.fma32(m.mul32(r, r), horner32(m, r, _TAIL), m.fma32(rest, r, rest))
-    correction = m.fma32(high, tail, error)
-    below = m.add32(near, m.sub32(correction, _ERROR))
-    above = m.add32(near, m.add32(correction, _ERROR))
-    return below, above, m.float32(m.bits32(above) + ((count & 0xFFFFFFE0) << 18))
+    small = m.fma32(power, tail, error)
+    above, below = m.add32(near, m.add32(small, _ERROR)), m.add32(near, m.sub32(small, _ERROR))
+    value = m.float32(m.bits32(above) + ((count & 0xFFFFFFE0) << 18))
+    return m.not_(m.eq(above, below)), value
 
 
 def _exp(m: Arithmetic, x: Real) -> Real:
-    """The same in f64."""
+    """e**x in f64, then rounded."""
     w = m.wide(_clamped(m, x, -104.0, 89.0))  # e**-104 rounds to 0, e**89 to infinity
     shifted = m.fma(w, _INVERSE_LN2, _SHIFT)
     k = shifted - _SHIFT
@@ -120,8 +147,8 @@ def _exp(m: Arithmetic, x: Real) -> Real:
     return m.narrow(horner(m, r, _EXP) * _power(m, shifted))
 
 
-def exp2(m: Arithmetic, x: Real) -> Real:
-    """2**x of an f32, to nearest; C23 F.10.3.2: exp2(±0) is 1, exp2(-inf) +0, exp2(inf) inf."""
+def _exp2(m: Arithmetic, x: Real) -> Real:
+    """2**x in f64, then rounded."""
     w = m.wide(_clamped(m, x, -151.0, 128.0))  # 2**-151 rounds to 0, 2**128 to infinity
     shifted = w + _SHIFT
     r = w - (shifted - _SHIFT)

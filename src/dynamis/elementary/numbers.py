@@ -190,8 +190,8 @@ NUMBERS = Numbers()
 def fma32(a: float, b: float, c: float) -> float:
     """a*b + c of f32, rounded to f32 once.
 
-    The product is exact in f64. Where the sum is not, and its last bit is even, the neighbour on the
-    other side of the exact sum is taken: to round an odd value again is to round the exact one
+    The product is exact in f64. Where the sum is not, and its last bit is even, the neighbour on
+    the other side of the exact sum is taken: to round an odd value again is to round the exact one
     (Boldo and Melquiond, 2008)."""
     p = a * b
     total = p + c

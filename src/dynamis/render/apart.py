@@ -1,4 +1,4 @@
-"""Rare arms, kept apart: what of a program becomes a function of its own, called where it is needed.
+"""Rare arms, kept apart: what of a program becomes a function, called where a lane needs it.
 
 A region whose values are used by ``RARE`` choices of its own guard alone leaves nothing behind but
 these choices: where it is not entered they are their other values, as they stand. A large one is
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from ..dtype import AddrSpace, Ptr, Val, bool_, int32
 from ..uop import Ops, Uop, const_of_dtype, index, load, param, replace, stack, store
 from ..uop.elementary import RARE
-from .analysis import Reads
-from .llvm_types import lanes_of
+from .analysis import Reads, byte_count
+from .llvm_ops import Emitter
+from .llvm_types import lanes_of, scalar_type, vector_type
 
 LARGE = 24
 """Nodes from which a region is worth a call."""
@@ -121,3 +122,33 @@ def narrowed(region: Apart, lanes: int) -> tuple[list[Uop], list[Uop], list[Uop]
     first = len(stand_ins)
     stores = [store(dst=place(first + k, u), value=new[u]) for k, u in enumerate(values)]
     return stand_ins, [new[u] for u in nodes], stores
+
+
+class Exchange:
+    """Where a function finds its inputs and leaves its results in memory.
+
+    It works on ``lanes`` lanes at a time. Each such group of lanes has ``stride`` bytes, in which
+    the values stand one after the other."""
+
+    def __init__(self, values: Sequence[Uop], lanes: int):
+        self.lanes, self.stride = lanes, 0
+        self.offsets: list[int] = []
+        for u in values:
+            self.offsets.append(self.stride)
+            self.stride += lanes * byte_count(scalar_type(u.dtype))
+
+    def move(
+        self, out: Emitter, base: str, number: int, u: Uop, per: int, parts: Sequence[str] | None
+    ) -> list[str]:
+        """Store the ``parts`` of a value, of ``per`` lanes each, as the one of that number; None:
+        load them. ``base`` points to the value's first group."""
+        ty, each = vector_type(scalar_type(u.dtype), per), self.lanes // per
+        size, found = per * byte_count(scalar_type(u.dtype)), []
+        for k in range(lanes_of(u) // per):
+            at = k // each * self.stride + self.offsets[number] + k % each * size
+            place = out.value(f"getelementptr i8, ptr {base}, i64 {at}")
+            if parts is None:
+                found.append(out.value(f"load {ty}, ptr {place}, align 4"))
+            else:
+                out.line(f"store {ty} {parts[k]}, ptr {place}, align 4")
+        return found

@@ -14,7 +14,8 @@ from .lookups import lookup
 
 
 class Fused(NamedTuple):
-    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``; "lookup": in ``table``."""
+    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``;
+    or "lookup", in ``table`` at the one operand."""
 
     name: str
     operands: tuple[Uop, ...]
@@ -26,7 +27,7 @@ def fused(u: Uop) -> Fused | None:
     match u.op:
         case Ops.WHERE if u.dtype.is_float:
             found = lookup(u)
-            return _rounding(u) if found is None else Fused("lookup", (found.index,), found.table)
+            return _rounding(u) if found is None else Fused("lookup", (found.at,), found.table)
         case Ops.WHERE if u.dtype.is_int:
             test, one, other = u.src
             if test.op is Ops.CMPLT and set(test.src) == {one, other}:

@@ -21,8 +21,8 @@ from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
-from .analysis import byte_count, escaping, loops_around_loops, register_uses
-from .apart import Apart, apart, narrowed, settled
+from .analysis import escaping, loops_around_loops, register_uses
+from .apart import Apart, Exchange, apart, narrowed, settled
 from .driver import DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
@@ -319,35 +319,22 @@ class _Body(Accesses):
         arm.render()
         self.out.declared |= arm.out.declared
         self.functions += arm.out.lines
-        groups, stride = lanes // arm.lanes, arm.stride
-        self.memory = max(self.memory, groups * stride)
-        for u, offset in zip(region.inputs, arm.offsets, strict=False):
-            self._move(u, offset, stride, groups, self.use(u, lanes, arm.per(u)))
+        own, exchange = arm.lanes, arm.exchange
+        self.memory = max(self.memory, lanes // own * exchange.stride)
+        for k, u in enumerate(region.inputs):
+            per = self.part_lanes(u.dtype, own)
+            exchange.move(self.out, "%memory", k, u, per, self.use(u, lanes, per))
         bits = "0"
-        for k, part in enumerate(self.use(guard, lanes, arm.lanes)):
-            word = self.out.value(f"bitcast <{arm.lanes} x i1> {part} to i{arm.lanes}")
-            wide = self.out.value(f"zext i{arm.lanes} {word} to i64") if arm.lanes < 64 else word
-            shifted = self.out.value(f"shl i64 {wide}, {k * arm.lanes}")
-            bits = self.out.value(f"or i64 {bits}, {shifted}")
+        for k, part in enumerate(self.use(guard, lanes, own)):
+            word = self.out.value(f"bitcast <{own} x i1> {part} to i{own}")
+            word = self.out.value(f"zext i{own} {word} to i64")
+            word = self.out.value(f"shl i64 {word}, {k * own}")
+            bits = self.out.value(f"or i64 {bits}, {word}")
         self.out.line(f"call void @{name}(ptr %memory, i64 {bits})")
-        for choice, offset in zip(region.choices, arm.offsets[len(region.inputs) :], strict=True):
-            value = choice.src[1]
-            self.names[value] = self._move(value, offset, stride, groups, None)
-
-    def _move(self, u: Uop, offset: int, stride: int, groups: int, parts: Parts | None) -> Parts:
-        """Store the parts of a value where a function expects them, or load them from there."""
-        per = self.part_lanes(u.dtype, lanes_of(u))
-        scalar, found = scalar_type(u.dtype), []
-        ty, size = vector_type(scalar, per), per * byte_count(scalar)
-        each = lanes_of(u) // per // groups
-        for k in range(groups * each):
-            at = k // each * stride + offset + k % each * size
-            place = self.out.value(f"getelementptr i8, ptr %memory, i64 {at}")
-            if parts is None:
-                found.append(self.out.value(f"load {ty}, ptr {place}, align 4"))
-            else:
-                self.out.line(f"store {ty} {parts[k]}, ptr {place}, align 4")
-        return found
+        for k, choice in enumerate(region.choices, len(region.inputs)):
+            made = choice.src[1]
+            per = self.part_lanes(made.dtype, own)
+            self.names[made] = exchange.move(self.out, "%memory", k, made, per, None)
 
     def _join(self, u: Uop) -> None:
         """Leave a region. Choices between what it made and what stands already are made in it; what
@@ -451,14 +438,8 @@ class _Arm(_Body):
         self.name, self.lanes, self.all_lanes = name, lanes, all_lanes
         self.inputs, nodes, self.results = narrowed(region, lanes)
         super().__init__(linear([*nodes, *self.results]), machine, False)
-        self.offsets, self.stride = [], 0
-        for u in (*self.inputs, *(result.src[1] for result in self.results)):
-            self.offsets.append(self.stride)
-            self.stride += lanes * byte_count(scalar_type(u.dtype))
-
-    def per(self, u: Uop) -> int:
-        """Lanes of the parts of a value."""
-        return self.part_lanes(u.dtype, self.lanes)
+        results = [result.src[1] for result in self.results]
+        self.exchange = Exchange([*self.inputs, *results], lanes)
 
     def render(self) -> _Arm:
         self.out.lines.append(
@@ -470,19 +451,17 @@ class _Arm(_Body):
             f"  br i1 %none, label %done, label %work"
         )
         self.start("work")
-        self.out.line(f"%at = mul i64 %k, {self.stride}")
+        self.out.line(f"%at = mul i64 %k, {self.exchange.stride}")
         self.out.line("%base = getelementptr i8, ptr %memory, i64 %at")
-        for u, offset in zip(self.inputs, self.offsets, strict=False):
-            self.names[u] = [
-                self.out.value(f"load {ty}, ptr {place}, align 4")
-                for ty, place in self._places(u, offset)
-            ]
+        for k, u in enumerate(self.inputs):
+            per = self.part_lanes(u.dtype, self.lanes)
+            self.names[u] = self.exchange.move(self.out, "%base", k, u, per, None)
         self._nodes([u for u in self.rendered if u.op is not Ops.STORE])
-        for result, offset in zip(self.results, self.offsets[len(self.inputs) :], strict=True):
-            value = result.src[1]
-            parts = self.use(value, self.lanes, self.per(value))
-            for part, (ty, place) in zip(parts, self._places(value, offset), strict=True):
-                self.out.line(f"store {ty} {part}, ptr {place}, align 4")
+        for k, result in enumerate(self.results, len(self.inputs)):
+            made = result.src[1]
+            per = self.part_lanes(made.dtype, self.lanes)
+            parts = self.use(made, self.lanes, per)
+            self.exchange.move(self.out, "%base", k, made, per, parts)
         self.out.line("br label %done")
         self.start("done")
         self.out.line("%next = add i64 %k, 1")
@@ -492,18 +471,6 @@ class _Arm(_Body):
         self.out.line("ret void")
         self.out.lines.append("}")
         return self
-
-    def _places(self, u: Uop, offset: int) -> list[tuple[str, str]]:
-        """The type and the address of each part of a value."""
-        scalar, per = scalar_type(u.dtype), self.per(u)
-        size = per * byte_count(scalar)
-        return [
-            (
-                vector_type(scalar, per),
-                self.out.value(f"getelementptr i8, ptr %base, i64 {offset + k * size}"),
-            )
-            for k in range(self.lanes // per)
-        ]
 
     def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
         return None

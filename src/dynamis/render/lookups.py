@@ -21,9 +21,9 @@ _FLOATS_AVX2, _FLOATS_AVX512 = 8, 16
 
 
 class Lookup(NamedTuple):
-    """The entry of ``table`` that the low bits of ``index`` say."""
+    """The entry of ``table`` that the low bits of ``at`` say."""
 
-    index: Uop
+    at: Uop
     table: tuple[float, ...]
 
 
