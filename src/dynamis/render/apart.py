@@ -116,8 +116,14 @@ def narrowed(region: Apart, lanes: int) -> tuple[list[Uop], list[Uop], list[Uop]
 
     new = {u: load(src=place(k, u)) for k, u in enumerate(region.inputs)}
     stand_ins, nodes = list(new.values()), (*region.remade, *region.own)
+
+    def renewed(u: Uop) -> Uop:
+        if u not in new:  # what rendering sees as part of a node is not among the nodes
+            new[u] = replace(u, src=tuple(map(renewed, u.src)))
+        return new[u]
+
     for u in nodes:
-        new[u] = replace(u, src=tuple(new.get(s, s) for s in u.src))
+        renewed(u)
     values = [choice.src[1] for choice in region.choices]
     first = len(stand_ins)
     stores = [store(dst=place(first + k, u), value=new[u]) for k, u in enumerate(values)]

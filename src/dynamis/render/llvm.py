@@ -306,6 +306,12 @@ class _Body(Accesses):
     def _is_at_hand(self, u: Uop) -> bool:
         return u.op is Ops.CONST or u in self.names
 
+    def _standing(self, u: Uop, lanes: int, per: int) -> Parts:
+        """The parts of a value as they were made, wherever that was."""
+        if u.op is Ops.CONST:
+            return self.use(u, lanes, per)
+        return self.names[u] if lanes_of(u) else self.splats[u]
+
     def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
         region = apart(u, self.rendered, self.reads, choices)
         if region is not None:
@@ -372,8 +378,10 @@ class _Body(Accesses):
             lanes, columns = lanes_of(choice), []
             per = self.part_lanes(choice.dtype, lanes)
             ty, mask = vector_type(scalar_type(choice.dtype), per), vector_type("i1", per)
+            test, made, usual = choice.src
             if lanes:
-                columns = [self.use(s, lanes, per) for s in choice.src]
+                columns = [self.use(s, lanes, per) for s in (test, made)]
+                columns.append(self._standing(usual, lanes, per))
             else:
                 columns = [[self.scalar(s)] for s in choice.src]
             rows[choice] = (
