@@ -68,7 +68,7 @@ def staged(function: Callable[..., Any], clock: Clock) -> int:
         optimized = clock.time("optimise", lambda: account(optimize(validated.module)))
         manifest = optimized.manifest
         call = CallClass(tuple(p.shape is manifest.outputs[0].shape for p in manifest.inputs))
-        options = Options(preferred_width(optimized, host()))
+        options = Options(preferred_width(optimized, host()), rows=2)
         ast = clock.time("lower", lower, optimized, call)
         linear = clock.time("codegen", compile_ast, ast.root, options)
         text = clock.time("render", render_llvm, linear, host())

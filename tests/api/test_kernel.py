@@ -18,6 +18,7 @@ from dynamis import Grid, Rows, f32, i32, vec2
 from dynamis.codegen.options import OptionError
 from dynamis.frontend import surface
 from dynamis.kernel import InvalidKernelId, parse
+from dynamis.runtime.code_image import flat
 from dynamis.runtime.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 
@@ -131,7 +132,8 @@ def test_timings_say_which_stage_took_the_seconds():
     assert fresh.manifest.inputs
     assert timings["front end"] > 0 == timings["lowering"]
     fresh(ROW)
-    assert min(timings["lowering"], timings["LLVM"], timings["load"]) > 0
+    assert min(timings["lowering"], timings["LLVM"]) > 0
+    assert (timings["load"] > 0) is flat()  # LLVM's own linker loads as it links
     assert sum(timings.values()) == timings.total == fresh.compile_seconds
     assert timings.cache == "off: DYNAMIS_CACHE=off"
     assert repr(timings).startswith("<timings: front end ")

@@ -59,9 +59,9 @@ def test_networks_give_the_reference_s_words(kernel: dy.Kernel, share: float) ->
 
 
 def test_a_network_picks_with_one_instruction_outside_its_region() -> None:
-    text = str(ends.options(width=8).show("llvm"))
+    text = str(ends.options(width=4).show("llvm"))
     assert "llvm.maximum" not in text
-    assert "fcmp olt <8 x float>" in text
+    assert "fcmp olt <4 x float>" in text
     assert "br i1" in text and "arm" in text
 
 
@@ -76,6 +76,6 @@ def three_small(image: Grid[vec4]) -> Grid[vec4]:
 
 
 def test_small_networks_that_share_a_word_stay_small() -> None:
-    text = str(three_small.options(width=8).show("llvm"))
-    assert "or <8 x i32>" in text
+    text = str(three_small.options(width=4).show("llvm"))
+    assert "or <4 x i32>" in text
     assert "arm" not in text

@@ -22,7 +22,7 @@ SITES = (
 def test_a_program_reads_back_as_it_was(
     arguments: tuple[int | str, ...], sites: tuple[FaultSite, ...], code: bytes
 ) -> None:
-    program = Program(arguments, sites, 25, 2**70)
+    program = Program(arguments, sites, 25, 2**70, 2)
     image = CodeImage(code, {"run": 2848, "one": 0})
     assert from_bytes(to_bytes(program, image)) == (program, image)
 

@@ -141,8 +141,9 @@ def test_a_plan_covers_the_domain_once() -> None:
     for _ in range(500):
         rows, columns = int(rng.integers(1, 5000)), int(rng.integers(1, 5000))
         width = int(rng.choice([w for w in (1, 8, 32, 64) if w <= columns]))
-        cut = plan(int(rng.integers(1, 3000)), (rows, columns), int(rng.integers(1, 9)), width)
-        assert cut.units == rows * cut.segments
+        typical, threads, together = (int(rng.integers(1, n)) for n in (3000, 9, 3))
+        cut = plan(typical, (rows, columns), threads, width, together)
+        assert cut.units == -(-rows // together) * cut.segments
         assert (cut.blocks - 1) * cut.unit_block < cut.units <= cut.blocks * cut.unit_block
         last = columns - (cut.segments - 1) * cut.segment_columns
         assert last >= cut.segment_columns >= min(width, columns)

@@ -19,12 +19,12 @@ HALF = Machine(x86=True, mask_registers=False, vector_bytes=32)
     [
         (workloads.grayscale, 16, 32),  # whole elements of four words
         (workloads.fused, 64, 32),  # long chains of multiply-adds
-        (workloads.gaussian3, 64, 32),
-        (workloads.convolve5, 32, 32),  # more text
+        (workloads.gaussian3, 32, 32),  # two rows at once
+        (workloads.convolve5, 32, 32),
         (workloads.mandelbrot, 64, 16),  # a short loop that diverges
         (workloads.raymarch, 32, 16),  # a long one
         (workloads.nbody, 32, 32),
-        (workloads.median3, 32, 32),  # many words in registers
+        (workloads.median3, 32, 16),
     ],
 )
 def test_widths_suit_kernels_and_machines(kernel: dy.Kernel, line: int, half: int) -> None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 from ..dtype import int32, int64
 from ..uop import AxisType, Ops, Uop, cast, const_of_dtype, toposort
+from .options import EXACT
 
-MAX_TERM, MAX_TERMS, MAX_COLUMNS = 2**20, 8, 2**23
+MAX_TERM, MAX_TERMS = 2**20, 8
 """Bounds that make float sums of a column and offsets exact."""
 
 NEAR = 8
@@ -67,7 +68,7 @@ def interior_columns(reads: list[ClampedRead], columns: Uop) -> Interval:
     """The first column of the interior and the one after its last, as int64; empty where the
     bounds that make sums exact do not hold."""
     zero, limit = const_of_dtype(int64, 0), const_of_dtype(int64, MAX_TERM)
-    first, stop, exact = zero, columns, columns <= MAX_COLUMNS
+    first, stop, exact = zero, columns, columns <= EXACT
     for read in reads:
         low, high = read.offset
         first = first.maximum(-low)

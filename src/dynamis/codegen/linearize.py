@@ -4,6 +4,7 @@ A node runs in the innermost loop whose range it depends on, so whatever a loop 
 hoisted by construction; among the nodes of a loop, those of one dear arm (``regions.py``) stand
 together between IF and ENDIF. Loops and regions are contracted to one item each, and the items of
 a list are put in an order that meets every dependency, as near to depth-first order as can be.
+Rows that a step does together go side by side, so that what they share is used soon after.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..uop import (
     const_of_dtype,
     end_,
     endif,
+    group,
     if_,
     linear,
     replace,
@@ -29,8 +31,9 @@ from .regions import Region, regions
 from .vectorize import innermost
 
 
-def linearize(root: Uop) -> Uop:
-    """The LINEAR program of a SINK. Raises UopError when a node is used outside its loop."""
+def linearize(root: Uop, rows: int = 1) -> Uop:
+    """The LINEAR program of a SINK whose steps take so many ``rows``. Raises UopError when a node
+    is used outside its loop."""
     order = toposort(root)
     if any(u.op is Ops.END and len(u.src) > 2 for u in order):
         root = _nest_ends(order)
@@ -39,7 +42,7 @@ def linearize(root: Uop) -> Uop:
     loops = _loops(order)
     if any(loops[u] is not None for u in root.src):
         raise UopError("a loop is never closed")
-    return linear(_Lists(order, loops).run())
+    return linear(_Lists(order, loops, rows).run())
 
 
 def _loops(order: Sequence[Uop]) -> dict[Uop, Uop | None]:
@@ -63,7 +66,7 @@ class _Item:
 
 
 class _Lists:
-    def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None]):
+    def __init__(self, order: Sequence[Uop], loops: dict[Uop, Uop | None], rows: int):
         order, self.regions, self.first = regions(order, loops)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
@@ -71,6 +74,9 @@ class _Lists:
             if u.op is not Ops.RANGE:
                 self.by_loop.setdefault(loops[u], []).append(u)
         self.position = {u: n for n, u in enumerate(order)}
+        if rows > 1:
+            for nodes in self.by_loop.values():
+                self.position |= _side_by_side(nodes, rows)
         self.needs = self._needs()
         self.count = 0
 
@@ -152,6 +158,22 @@ class _Lists:
             used = {s for u in inside for s in needs[u]}
             needs[end] = used.difference(inside).union(needs[end], loop.src)
         return needs
+
+
+def _side_by_side(nodes: Sequence[Uop], rows: int) -> dict[Uop, int]:
+    """Places of a list's nodes where the stores of each row would be depth-first on their own, and
+    all rows advance together; none where the list is not that of a step over so many rows."""
+    stores = [u for u in nodes if u.op is Ops.STORE]
+    each, rest = divmod(len(stores), rows)
+    if rest or not each:
+        return {}
+    own, places = set(nodes), dict[Uop, int]()
+    for row in range(rows):
+        order = toposort(group(stores[row * each : (row + 1) * each]))
+        for n, u in enumerate(u for u in order if u in own):
+            places[u] = min(places.get(u, n * rows + row), n * rows + row)
+    last = rows * len(nodes)
+    return places | {u: last + n for n, u in enumerate(nodes) if u not in places}
 
 
 def _nest_ends(order: Sequence[Uop]) -> Uop:

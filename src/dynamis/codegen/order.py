@@ -2,8 +2,9 @@
 
 ``MAX`` of floats is IEEE 754-2019 maximum: NaN wins, −0 is below +0. Machines pick with one
 instruction that knows neither, so each exact node costs several. A network as a whole needs its
-exact form only where it can matter: where a word it orders is NaN (then their sum is NaN too) or
-where its result is a zero (a result that is not zero is the same however zeros are ordered).
+exact form only where it can matter: where a word it orders is NaN or where its result is a zero
+(a result that is not zero is the same however zeros are ordered). Both are looked for by comparing,
+which other units do than those that pick; outputs that share nodes are looked at together.
 
 The exact form orders the words as integers: ``b ^ (b >> 31 & 0x7fffffff)`` of a float's bits b, as
 a signed integer, has the floats' order, −0 below +0, and turning its bits around is negation.
@@ -11,9 +12,11 @@ a signed integer, has the floats' order, −0 below +0, and turning its bits aro
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import or_
 
 from ..dtype import float32, int32
 from ..uop import Ops, Uop, bitcast, const_of_dtype, replace, toposort
@@ -29,13 +32,22 @@ def order_networks(root: Uop) -> Uop:
     if not networks:
         return root
     new: dict[Uop, Uop] = {}
-    for u in order:
-        if u in networks:
-            new[u] = networks[u].result(u, new)
-        elif (x := _canonical(u)) in networks and networks[x].is_large:
-            new[u] = new[x]
-        else:
-            new[u] = replace(u, src=tuple(new[s] for s in u.src))
+
+    def rewrite(nodes: Sequence[Uop]) -> None:
+        for u in nodes:
+            if u in new:
+                continue
+            if u in networks:
+                network = networks[u]
+                if network.is_large and not network.together:
+                    rewrite(network.gather(order))
+                new[u] = network.result(u, new)
+            elif (x := _canonical(u)) in networks and networks[x].is_large:
+                new[u] = new[x]
+            else:
+                new[u] = replace(u, src=tuple(new[s] for s in u.src))
+
+    rewrite(order)
     return new[root]
 
 
@@ -82,10 +94,30 @@ class _Network:
     outputs: list[Uop] = field(default_factory=list)
     quick: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
     keys: dict[tuple[Uop, bool], Uop] = field(default_factory=dict)
+    together: list[Uop] = field(default_factory=list)
+    matters: Uop | None = None
 
     @property
     def is_large(self) -> bool:
         return sum(u.op is Ops.MAX for u in self.nodes) >= NETWORK
+
+    def gather(self, order: Sequence[Uop]) -> list[Uop]:
+        """Find the outputs that can be tested ``together``, for no word that they order depends on
+        an output: the nodes that these words need, in order."""
+        after: set[Uop] = set()
+        for u in order:
+            if u in self.outputs or not after.isdisjoint(u.src):
+                after.add(u)
+        leaves = {output: self._leaves(output) for output in self.outputs}
+        self.together = [u for u, found in leaves.items() if after.isdisjoint(found)]
+        needed: set[Uop] = set()
+        pending = [leaf for u in self.together for leaf in leaves[u]]
+        while pending:
+            u = pending.pop()
+            if u not in needed:
+                needed.add(u)
+                pending += u.src
+        return [u for u in order if u in needed]
 
     def result(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
         """The word of an output, its leaves in their ``new`` form."""
@@ -95,14 +127,23 @@ class _Network:
 
     def _quick_or_exact(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
         """The word of an output; a NaN is the canonical one."""
-        first, *rest = [new[u] for u in self._leaves(output)]
-        total, nan = first, first.ne(first)
-        for leaf in rest:
-            total, nan = total + leaf, nan | leaf.ne(leaf)
-        quick = self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n), _pick)
+        nan = _any_nan([new[u] for u in self._leaves(output)])
         key = self._ordered(output, False, self.keys, lambda u, n: _negated_key(new[u], n), _pick)
         exact = nan.where(const_of_dtype(float32, math.nan), bitcast(src=_key(key), dtype=float32))
-        return (total.ne(total) | quick.eq(0.0)).where(exact, quick)
+        if output not in self.together:
+            return self._matters([output], new).where(exact, self._quick(output, new))
+        if self.matters is None:  # one test for all of them: their exact forms share an arm
+            self.matters = self._matters(self.together, new)
+        return self.matters.where(exact, self._quick(output, new))
+
+    def _matters(self, outputs: Sequence[Uop], new: dict[Uop, Uop]) -> Uop:
+        """Whether the exact form of some outputs may be another than the quick one."""
+        leaves = dict.fromkeys(leaf for u in outputs for leaf in self._leaves(u))
+        zeros = [self._quick(u, new).eq(0.0) for u in outputs]
+        return functools.reduce(or_, zeros, _any_nan([new[leaf] for leaf in leaves]))
+
+    def _quick(self, output: Uop, new: dict[Uop, Uop]) -> Uop:
+        return self._ordered(output, False, self.quick, lambda u, n: _negated(new[u], n), _pick)
 
     def _leaves(self, output: Uop) -> list[Uop]:
         found: dict[Uop, None] = {}
@@ -136,6 +177,13 @@ class _Network:
                 a, b = (self._ordered(s, negated, known, leaf, pick) for s in u.src)
                 known[u, negated] = pick(a, b, negated)
         return known[u, negated]
+
+
+def _any_nan(words: Sequence[Uop]) -> Uop:
+    """Whether a word is NaN, two looked at by one comparison."""
+    pairs = [words[k : k + 2] for k in range(0, len(words), 2)]
+    tests = (functools.reduce(or_, (u.ne(u) for u in pair)) for pair in pairs)
+    return functools.reduce(or_, tests)
 
 
 def _pick(a: Uop, b: Uop, least: bool) -> Uop:

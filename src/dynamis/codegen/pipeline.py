@@ -19,7 +19,7 @@ from .loosen import loosen_loops
 from .options import Options
 from .order import order_networks
 from .prune import prune_registers
-from .split import bind_threads, split_domain
+from .split import bind_threads, rows_at_once, split_domain
 from .vectorize import vectorize
 
 
@@ -33,12 +33,13 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     verify = bool(os.environ.get("DYNAMIS_VERIFY"))
     if verify:
         type_verify(root, spec_kernel)
-    root, lane = split_domain(root, options.width, streaming=options.streaming)
+    rows = rows_at_once(root, options)
+    root, lane = split_domain(root, options.width, rows=rows, streaming=options.streaming)
     root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
         root = vectorize(simplify(order_networks(root)), lane)
     root = prune_registers(simplify(decompose(root)))
-    program = linearize(simplify(class_accesses(root)))
+    program = linearize(simplify(class_accesses(root)), rows)
     if verify:
         type_verify(program, spec_program)
     return program

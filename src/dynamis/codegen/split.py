@@ -6,6 +6,10 @@ rows counted through all planes, and a block is ``unit_block`` consecutive units
 consecutive elements. The block number is the THREAD axis. A unit's columns go in steps of ``width``
 lanes; its last step is shifted back to end with the unit, so no lane is masked: the overlap
 computes the same words twice. Hence every segment must hold at least ``width`` columns.
+
+Where rows that follow each other read the same elements, a unit is a segment of two rows, and a
+step does both (``rows_at_once``): what they share is loaded and computed once. Of an odd number of
+rows the last two are shifted back like steps.
 """
 
 from __future__ import annotations
@@ -35,8 +39,10 @@ from ..uop import (
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .interior import clamped_reads, interior_columns
-from .options import LINE
+from .options import LINE, Options
 
+_ENOUGH_SHARED = 0.25
+"""Reads that two rows must share to be worth more addresses at once."""
 _AXIS = 1 << 20
 """Axis ids of the ranges made here start above those that lowering draws."""
 
@@ -71,13 +77,58 @@ def domain_ranges(root: Uop) -> list[Uop]:
     return sorted(found, key=lambda u: u.arg.axis)
 
 
-def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop, Uop | None]:
+def rows_at_once(root: Uop, options: Options) -> int:
+    """Rows of a unit: 2 where ``options`` say that the domain has room for it, elements that follow
+    each other down a column share enough of their reads, and no element can fault, else 1."""
+    if options.rows == 1 or options.width == 1:
+        return 1
+    domain = domain_ranges(root)
+    order = toposort(root)
+    loops = any(u.op is Ops.RANGE and u.arg.kind is AxisType.LOOP for u in order)
+    if len(domain) != 2 or loops or any(map(is_register, order)):
+        return 1
+    row, column = domain
+    reads = clamped_reads(root, column)
+    if not reads or not all(read.is_near(column) for read in reads):
+        return 1
+    if any(row in u.ranges for u in interior_columns(reads, cast(src=column.src[0], dtype=int64))):
+        return 1
+    return 2 if _shared_by_rows(order, row, column) >= _ENOUGH_SHARED else 1
+
+
+def _shared_by_rows(order: Sequence[Uop], row: Uop, column: Uop) -> float:
+    """The share of two rows' reads that one reads for the other."""
+    down, along = (_constant_offsets(order[-1], axis) for axis in (row, column))
+    zero = const_of_dtype(int32, 0)
+    columns = [(clamp, const_of_dtype(int32, k)) for clamp, k in along.items()]
+    rows: dict[Uop, set[int]] = {}
+    for u in order:
+        if u.op is Ops.LOAD and column in u.ranges:
+            at = u.src[0]
+            place = substitute([*columns, *((clamp, zero) for clamp in down)], at)
+            own = [down[v] for v in toposort(at) if v in down]
+            rows.setdefault(place, set()).update(own or [0])
+    several = 2 * sum(map(len, rows.values()))
+    together = sum(len(own | {k + 1 for k in own}) for own in rows.values())
+    return 1 - together / several if several else 0.0
+
+
+def _constant_offsets(root: Uop, axis: Uop) -> dict[Uop, int]:
+    """The clamps of reads so many places along an axis, and how many."""
+    intervals = [(read.clamp, *read.offset) for read in clamped_reads(root, axis)]
+    return {clamp: int(low.vmin) for clamp, low, high in intervals if low.vmin == high.vmax}
+
+
+def split_domain(
+    root: Uop, width: int, *, rows: int = 1, streaming: bool = False
+) -> tuple[Uop, Uop | None]:
     """The AST over block, unit and step ranges, and its lane range (None for one lane).
 
     With lanes and clamped reads a unit has two step loops: its border, and its interior, where the
     reads are at plain offsets from the column (``interior.py``). A border of a few columns goes one
     column at a time, and the interior's last step is shifted back to end with it; a wide one goes
-    in steps of lanes. ``streaming``: steps start on the output's cache lines, but for the first.
+    in steps of lanes. ``rows``: how many a unit has (``rows_at_once``). ``streaming``: steps start
+    on the output's cache lines, but for the first.
     """
     domain = domain_ranges(root)
     if not 1 <= len(domain) <= 3:
@@ -87,28 +138,42 @@ def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop
         raise UopError("a kernel AST closes its domain ranges in one END")
     (closing,) = ends
     body, column = closing.src[0], domain[-1]
-    cut = _Cut.of(column, width)
-    rows = _row(cut.row, domain[:-1])
+    if rows > 1:
+        body = _exact_rows(body, domain[0])
+    cut = _Cut.of(domain, width, rows)
     reads = clamped_reads(body, column) if width > 1 else []
     lane = _range(width, 4, AxisType.UPCAST, int32) if width > 1 else None
     lanes = [] if lane is None else [lane]
 
-    def closed(step: Uop, place: Uop, body: Uop, lanes: Sequence[Uop] = ()) -> Uop:
-        place = sum(lanes, place)
-        return end_(value=substitute([(column, place), *rows], body), ranges=[step, *lanes])
+    def closed(step: Uop, places: Sequence[Place], body: Uop, lanes: Sequence[Uop] = ()) -> Uop:
+        """``body`` at a column of some rows, in a loop."""
+        copies = [
+            substitute([(column, sum(lanes, at)), *_row(number, domain[:-1])], body)
+            for number, at in places
+        ]
+        return end_(value=group(copies), ranges=[step, *lanes])
+
+    def in_rows(at: Uop) -> list[Place]:
+        return [(cut.down(const_of_dtype(int32, k)) if k else cut.row, at) for k in range(rows)]
 
     if not reads:
         steps, lead = cut.aligned(cut.begin, cut.length, streaming)
         step = _range(steps, 2, AxisType.LOOP, int32, cut.unit)
-        done = closed(step, cut.shifted(step, cut.begin, cut.length, lead), body, lanes)
+        done = closed(step, in_rows(cut.shifted(step, cut.begin, cut.length, lead)), body, lanes)
     else:
-        first, stop = (substitute(rows, u) for u in interior_columns(reads, cut.columns))
+        bounds = interior_columns(reads, cut.columns)
+        first, stop = (substitute(_row(cut.row, domain[:-1]), u) for u in bounds)
         plain = _copied(substitute([(read.clamp, read.plain) for read in reads], body), root)
         if all(read.is_near(column) for read in reads) and not _looks_at(_outliving(root), body):
             before, length = cut.inside(first, stop)
-            step = _range(cut.length - length, 2, AxisType.LOOP, int32, cut.unit)
-            skipped = (step < before).where(0, length)
-            border = closed(step, cut.begin + step + skipped, body)
+            outside = cut.length - length
+            step = _range(outside * rows, 2, AxisType.LOOP, int32, cut.unit)
+            number, along = cut.row, step
+            if rows > 1:
+                second = cast(src=step >= outside, dtype=int32)
+                number, along = cut.down(second), step - outside * second
+            skipped = (along < before).where(0, length)
+            border = closed(step, [(number, cut.begin + along + skipped)], body)
             start = cut.begin + before
             steps, lead = cut.aligned(start, length, streaming)
             step = _range(steps, 3, AxisType.LOOP, int32, cut.unit, border)
@@ -117,12 +182,23 @@ def split_domain(root: Uop, width: int, *, streaming: bool = False) -> tuple[Uop
             before, inside = cut.interior(first, stop)
             step = _range(cut.steps - inside, 2, AxisType.LOOP, int32, cut.unit)
             skipped = (step < before).where(0, inside)
-            border = closed(step, cut.place(step + skipped), body, lanes)
+            border = closed(step, in_rows(cut.place(step + skipped)), body, lanes)
             step = _range(inside, 3, AxisType.LOOP, int32, cut.unit, border)
             place = cut.begin + (before + step) * width
-        done = group([border, closed(step, place, plain, lanes)])
+        done = group([border, closed(step, in_rows(place), plain, lanes)])
     done = end_(value=done, ranges=[cut.block, cut.unit])
     return substitute([(closing, done)], root), lane
+
+
+def _exact_rows(body: Uop, row: Uop) -> Uop:
+    """``body`` with its reads' rows as sums of ints, so that rows which two elements read are the
+    same nodes. Floats of a row are exact: see ``interior.py``."""
+    new = []
+    for read in clamped_reads(body, row):
+        raised = read.plain.maximum(const_of_dtype(int32, 0))
+        last = read.extent - 1
+        new.append((read.clamp, (last < raised).where(last, raised)))
+    return substitute(new, body)
 
 
 def _row(number: Uop, axes: list[Uop]) -> list[tuple[Uop, Uop]]:
@@ -138,9 +214,13 @@ def _row(number: Uop, axes: list[Uop]) -> list[tuple[Uop, Uop]]:
     ]
 
 
+Place = tuple[Uop, Uop]
+"""A row's number and a column."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """One unit of the domain: its ranges, its row's number, and its columns ``begin`` and
+    """One unit of the domain: its ranges, its first row's number, and its columns ``begin`` and
     ``length``."""
 
     block: Uop
@@ -152,8 +232,8 @@ class _Cut:
     width: int
 
     @staticmethod
-    def of(column: Uop, width: int) -> _Cut:
-        columns = cast(src=column.src[0], dtype=int64)
+    def of(domain: Sequence[Uop], width: int, rows: int) -> _Cut:
+        columns = cast(src=domain[-1].src[0], dtype=int64)
         limit = 2**62
         block = _range(runtime_scalar("blocks", 1, limit), 0, AxisType.THREAD, int64)
         segments = runtime_scalar("segments", 1, 2**31)
@@ -164,11 +244,18 @@ class _Cut:
         unit = _range(count, 1, AxisType.LOOP, int64, block)
         row = _quotient(before + unit, segments)
         segment = before + unit - row * segments
+        if rows > 1:
+            row, last = row * rows, cast(src=domain[0].src[0], dtype=int64) - rows
+            row = (last < row).where(last, row)
         each = runtime_scalar("segment_columns", 1, 2**31)
         is_last = cast(src=(segment + 1).eq(segments), dtype=int64)
         length = each + (columns - segments * each) * is_last  # the last one takes what is left
         begin, length = (cast(src=u, dtype=int32) for u in (segment * each, length))
         return _Cut(block, unit, row, columns, begin, length, width)
+
+    def down(self, by: Uop) -> Uop:
+        """The number of the row so many below the first."""
+        return cast(src=self.row, dtype=int32) + by
 
     @property
     def steps(self) -> Uop:

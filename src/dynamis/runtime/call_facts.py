@@ -11,15 +11,17 @@ from .code_image import Native
 class CallProgram(NamedTuple):
     """A compiled program and the calls it is for.
 
-    ``same_extent``: which inputs have the domain's extent; ``columns``: the fewest and the most
-    that the domain may have; ``arguments``: an array by number or a scalar by name;
-    ``longest``: elements up to which a run is not worth another thread; ``brief``: up to which it
-    keeps the GIL; ``shared``: up to which it is not interrupted; ``block``: the most of a block;
-    ``width``: of a step."""
+    ``same_extent``: which inputs have the domain's extent; ``columns``, ``rows``: the fewest and
+    the most that the domain may have; ``together``: rows of a unit; ``arguments``: an array by
+    number or a scalar by name; ``longest``: elements up to which a run is not worth another thread;
+    ``brief``: up to which it keeps the GIL; ``shared``: up to which it is not interrupted;
+    ``block``: the most of a block; ``width``: of a step."""
 
     code: Native
     same_extent: tuple[bool, ...]
     columns: tuple[int, int]
+    rows: tuple[int, int]
+    together: int
     arguments: tuple[int | str, ...]
     longest: int
     brief: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..codegen import Options, compile_ast
+from ..codegen import Options, compile_ast, rows_at_once
 from ..elementary import SINGLE
 from ..kernel import Module, Validated, account, op, optimize
 from ..kernel.tables import BinaryOp
@@ -64,6 +64,7 @@ class Compiler:
             ),
             max(1, self._module.typical_work()),
             self._worst(),
+            rows_at_once(ast.root, options),
         )
         return program, render_llvm(linear, host(), streaming=options.streaming)
 

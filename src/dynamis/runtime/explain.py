@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..codegen import Options, compile_ast
+from ..codegen import Options, compile_ast, rows_at_once
 from ..codegen.split import INTERIOR_AXIS, STEP_AXIS, UNIT_AXIS
 from ..kernel import Module, op
 from ..kernel.fault import FaultKind
@@ -42,7 +42,9 @@ class _Explanation:
     ):
         self.written, self.module, self.host = written, optimized, host
         self.width = options.width
-        self.program = compile_ast(lower(optimized, call).root, options)
+        ast = lower(optimized, call).root
+        self.rows = rows_at_once(ast, options)
+        self.program = compile_ast(ast, options)
         self.facts: Facts = find_facts(self.program)
         self.placed: Placed = with_places(optimized, call)
         self.sources = _sources(compile_ast(self.placed.root, options), self.placed)
@@ -52,6 +54,7 @@ class _Explanation:
     def text(self) -> str:
         sections = (
             ("at once", self._width()),
+            ("rows", self._rows()),
             ("columns", self._columns()),
             ("reads", self._reads()),
             ("writes", self._writes()),
@@ -74,6 +77,10 @@ class _Explanation:
             yield f"{self.width} elements in one vector"
         else:
             yield f"{self.width} elements: {self.width // lanes} vectors of {lanes} in flight"
+
+    def _rows(self) -> Iterator[str]:
+        if self.rows > 1:
+            yield f"{self.rows} in a step: what all of them read is loaded once"
 
     def _columns(self) -> Iterator[str]:
         if self.width == 1:

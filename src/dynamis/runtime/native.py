@@ -9,15 +9,18 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ..codegen import Options
+from ..codegen.options import EXACT
 from ..collector import collector_paused
 from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
+from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.module import Span
 from ..kernel.types import Value, bits_number
 from ..lower import SIDES, CallClass, require_supported
@@ -96,11 +99,11 @@ class NativeKernel:
 
     @property
     def options(self) -> Options:
-        """The options it was given, or those that suit it."""
+        """Those it was given, or that suit it, for domains of many rows."""
         with COMPILING:
             if self._options is None:
                 self._options = Options(self._maker.preferred_width())
-            return self._options
+            return replace(self._options, rows=2)
 
     def run(
         self,
@@ -122,9 +125,10 @@ class NativeKernel:
         preferred = self._options or self.options
         width = fitting_width(preferred.width, columns)
         streaming = width > 1 and streams(inputs, outputs, self._element)
-        options = Options(width, streaming)
-        program, native = self._program(call, options, search=False)
-        cut = plan(program.typical, extent, threads, options.width)
+        several = len(extent) != 2 or 2 <= extent[0] <= EXACT
+        options = Options(width, 2 if several else 1, streaming)
+        program, native = self._fast_program(call, options)
+        cut = plan(program.typical, extent, threads, options.width, program.rows)
         scalars = self._scalars(inputs, params, extent, cut)
         scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
@@ -157,6 +161,8 @@ class NativeKernel:
                 code=native,
                 same_extent=call.same_extent,
                 columns=columns_at(options.width, self.options.width),
+                rows=_heights(program, options),
+                together=program.rows,
                 arguments=program.arguments,
                 longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
                 brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
@@ -186,6 +192,14 @@ class NativeKernel:
         return compiler.explain(CallClass(tuple(self._same_shape())), self.options)
 
     # --- compiling
+
+    def _fast_program(self, call: CallClass, options: Options) -> tuple[Program, Native]:
+        """The program of a run; where ``options`` are for one row only, that for several does if it
+        takes them one at a time."""
+        several = self._program(call, replace(options, rows=2), search=False)
+        if options.rows == 2 or several[0].rows == 1:
+            return several
+        return self._program(call, options, search=False)
 
     def _program(
         self, call: CallClass, options: Options, *, search: bool
@@ -266,6 +280,13 @@ class NativeKernel:
 def _sides(prefix: str, extent: tuple[int, ...]) -> dict[str, int]:
     """The scalars that hold an extent."""
     return {prefix + side: n for side, n in zip(SIDES[-len(extent) :], extent, strict=True)}
+
+
+def _heights(program: Program, options: Options) -> tuple[int, int]:
+    """The fewest and the most rows of the domains that a program is for."""
+    if program.rows > 1:
+        return program.rows, EXACT
+    return 1, 1 if options.rows == 1 else MAX_ELEMENTS
 
 
 def _most(program: Program, width: int) -> int:

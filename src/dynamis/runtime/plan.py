@@ -33,14 +33,17 @@ def most_elements(typical: int) -> int:
     return max(_BLOCK_WORK // typical, 1)
 
 
-def plan(typical: int, extent: tuple[int, ...], threads: int, width: int) -> Plan:
-    """The cut of a domain for so many threads, in steps of ``width``."""
+def plan(
+    typical: int, extent: tuple[int, ...], threads: int, width: int, together: int = 1
+) -> Plan:
+    """The cut of a domain for so many threads, in steps of ``width`` columns, ``together`` rows in
+    a unit."""
     rows, columns = math.prod(extent[:-1]), extent[-1]
     share = max(rows * columns // (BLOCKS_A_THREAD * threads), 1)
     wanted = min(most_elements(typical), share)
     segments = max(min(-(-columns // wanted), columns // (WIDE_STEPS * width)), 1)
     each = columns if segments == 1 else columns // segments // width * width
     segments = columns // each
-    units = rows * segments
-    unit_block = max(wanted * segments // columns, 1)
+    units = -(-rows // together) * segments
+    unit_block = max(wanted * segments // (columns * together), 1)
     return Plan(segments, each, units, unit_block, -(-units // unit_block))

@@ -6,6 +6,7 @@ The bytes are lines of text, each a word and its values, an empty line, and the 
     scalar width        the next argument is the scalar of that name
     site 0 3 OVERFLOW Int Int     what can fail: function, instruction, kind, types of the operands
     work 25 1300        operations of an element, as a rule and at worst
+    rows 2              rows of a unit of work
     entry run 2848      where an entry stands in the code
 """
 
@@ -38,15 +39,16 @@ class FaultSite(NamedTuple):
 class Program(NamedTuple):
     """``arguments``: what each 8-byte slot holds, an array by number or a scalar by name.
     ``sites``: what can fail; only a fault search has them. ``typical``, ``worst``: operations of
-    one element as a rule and at worst."""
+    one element as a rule and at worst. ``rows``: of a unit of work."""
 
     arguments: tuple[int | str, ...]
     sites: tuple[FaultSite, ...]
     typical: int
     worst: int
+    rows: int
 
 
-NO_PROGRAM = Program((), (), 0, 0)
+NO_PROGRAM = Program((), (), 0, 0, 1)
 """What code that is no kernel's is kept with."""
 
 
@@ -59,7 +61,7 @@ def to_bytes(program: Program, image: CodeImage) -> bytes:
     for site in program.sites:
         types = "".join(f" {ty.name}" for ty in site.operand_types)
         lines.append(f"site {site.function} {site.instruction} {site.kind.name}{types}")
-    lines.append(f"work {program.typical} {program.worst}")
+    lines += [f"work {program.typical} {program.worst}", f"rows {program.rows}"]
     lines += [f"entry {name} {offset}" for name, offset in image.entries.items()]
     return "\n".join([*lines, "", ""]).encode() + image.code
 
@@ -71,6 +73,7 @@ def from_bytes(data: bytes) -> tuple[Program, CodeImage]:
     sites: list[FaultSite] = []
     entries: dict[str, int] = {}
     typical = worst = 0
+    rows = 1
     try:
         for line in head.decode().split("\n"):
             word, *values = line.split(" ")
@@ -83,13 +86,15 @@ def from_bytes(data: bytes) -> tuple[Program, CodeImage]:
                     sites.append(_site(function, instruction, kind, types))
                 case "work", [usual, most]:
                     typical, worst = int(usual), int(most)
+                case "rows", [number]:
+                    rows = int(number)
                 case "entry", [name, offset]:
                     entries[name] = int(offset)
                 case _:
                     raise NotAProgram(f"no line of a program: {line!r}")
     except (ValueError, KeyError) as error:
         raise NotAProgram(f"no program: {error}") from error
-    return Program(tuple(arguments), tuple(sites), typical, worst), CodeImage(code, entries)
+    return Program(tuple(arguments), tuple(sites), typical, worst, rows), CodeImage(code, entries)
 
 
 def _site(function: str, instruction: str, kind: str, types: Sequence[str]) -> FaultSite:

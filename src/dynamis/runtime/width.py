@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..elementary import SINGLE
 from ..kernel import Module, op
 from ..kernel.limits import MAX_ELEMENTS
+from ..kernel.manifest import Shape
 from ..kernel.module import Instruction, all_instructions
 from ..kernel.tables import Intrinsic
 from ..kernel.types import Type
@@ -49,16 +50,19 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
     loops = [i.op for i in instructions if isinstance(i.op, op.Loop)]
     if divergent := [loop for loop in loops if loop.until is not None]:
         return 4 if roomy and all(map(_is_short, divergent)) else 2
+    reads = [i for i in instructions if isinstance(i.op, (op.At, op.AtLinear))]
+    ordered = sum(isinstance(i.op, op.Intrinsic) and i.op.intrinsic in _ORDER for i in instructions)
+    network = ordered >= _NETWORK
+    if not loops and len(reads) > 1 and module.manifest.outputs[0].shape is Shape.GRID:
+        return 2 if roomy or network else 4  # of two rows at once: ``codegen.rows_at_once``
     if not roomy:
         return 4
     if any(isinstance(i.op, op.Intrinsic) and i.op.intrinsic.value in SINGLE for i in instructions):
         return 4  # long chains of multiply-adds
-    reads = [i for i in instructions if isinstance(i.op, (op.At, op.AtLinear))]
     if not loops and not reads:
         ports = (*module.manifest.inputs, *module.manifest.outputs)
         return 1 if any(port.element.lanes >= _WHOLE_ELEMENT for port in ports) else 2
-    ordered = sum(isinstance(i.op, op.Intrinsic) and i.op.intrinsic in _ORDER for i in instructions)
-    light = not loops and len(instructions) <= _SMALL and ordered < _NETWORK
+    light = not loops and len(instructions) <= _SMALL and not network
     return 4 if light else 2
 
 

@@ -134,10 +134,14 @@ def _slots(facts: CallFacts) -> list[ctypes.Array[ctypes.c_uint64]]:
 
 def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layout.Program:
     least, most = program.columns
+    fewest, tallest = program.rows
     return layout.Program(
         key=sum(1 << k for k, same in enumerate(program.same_extent) if same),
         least=least,
         most=most,
+        fewest=fewest,
+        tallest=tallest,
+        together=program.together,
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),

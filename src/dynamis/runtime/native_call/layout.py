@@ -110,7 +110,8 @@ class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of
-    ``least`` to ``most`` columns. ``entry`` is ``one`` of the program, ``run`` its ``run``;
+    ``least`` to ``most`` columns and ``fewest`` to ``tallest`` rows, ``together`` of which are a
+    unit. ``entry`` is ``one`` of the program, ``run`` its ``run``;
     ``slots`` says for each of its ``count`` arguments which of ``Frame.values`` it is. Runs of up
     to ``longest`` elements stay on the calling thread, of more than ``brief`` release the GIL, of
     up to ``shared`` are shared with threads that are awake: in blocks of ``block`` elements at
@@ -120,6 +121,9 @@ class Program(ctypes.Structure):
         ("key", _i64),
         ("least", _i64),
         ("most", _i64),
+        ("fewest", _i64),
+        ("tallest", _i64),
+        ("together", _i64),
         ("entry", _ptr),
         ("slots", _ptr),
         ("count", _i64),

@@ -31,15 +31,19 @@ entry:
   put i64 %width, %to, 0
   put i64 %height, %to, 1
   put i64 %depth, %to, 2
-  put i64 1, %to, 3
-  put i64 %rows, %to, 4
-  put i64 %rows, %to, 5
-  put i64 1, %to, 6
-  put i64 %width, %to, 7
-  %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width)
+  %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows)
   %unknown = icmp eq ptr %program, null
   br i1 %unknown, label %no, label %known
 known:
+  %together = get Program.together %program
+  %up = add i64 %rows, %together
+  %up.less = sub i64 %up, 1
+  %units = udiv i64 %up.less, %together
+  put i64 1, %to, 3
+  put i64 %units, %to, 4
+  put i64 %units, %to, 5
+  put i64 1, %to, 6
+  put i64 %width, %to, 7
   %longest = get Program.longest %program
   %brief = get Program.brief %program
   %long = icmp ugt i64 %elements, %longest
@@ -94,8 +98,8 @@ end:
   ret void
 }
 
-; The program for the inputs whose extent is the domain's, and the domain's width; or null.
-define internal ptr @program_for(ptr %k, ptr %frame, i64 %width) nounwind {
+; The program for the inputs whose extent is the domain's, its columns and rows; or null.
+define internal ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
   %ports = get Kernel.ports %k
@@ -131,7 +135,13 @@ compare:
   %enough = icmp uge i64 %width, %least
   %few = icmp ule i64 %width, %most
   %found.1 = and i1 %alike.key, %enough
-  %found = and i1 %found.1, %few
+  %found.2 = and i1 %found.1, %few
+  %fewest = get Program.fewest %program
+  %tallest = get Program.tallest %program
+  %tall = icmp uge i64 %rows, %fewest
+  %low = icmp ule i64 %rows, %tallest
+  %found.3 = and i1 %found.2, %tall
+  %found = and i1 %found.3, %low
   br i1 %found, label %yes, label %other
 other:
   %p.next = add i64 %p, 1

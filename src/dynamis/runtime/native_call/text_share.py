@@ -88,7 +88,7 @@ define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) 
   %values = at Frame.values %frame
   %domain = getelementptr i64, ptr %values, i64 $DOMAIN
   %columns = item i64 %domain, 0
-  %rows = item i64 %domain, 4
+  %row.units = item i64 %domain, 4
   %most = get Program.block %program
   %width = get Program.width %program
   %parts = mul i64 %threads, $BLOCKS_A_THREAD
@@ -108,9 +108,11 @@ define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) 
   %whole = icmp eq i64 %cuts, 1
   %each = select i1 %whole, i64 %columns, i64 %even
   %segments = udiv i64 %columns, %each
-  %units = mul i64 %rows, %segments
+  %together = get Program.together %program
+  %units = mul i64 %row.units, %segments
   %scaled = mul i64 %wanted, %segments
-  %a.block = udiv i64 %scaled, %columns
+  %abreast = mul i64 %columns, %together
+  %a.block = udiv i64 %scaled, %abreast
   %unit.block = call i64 @greater(i64 %a.block, i64 1)
   %over = add i64 %units, %unit.block
   %over.less = sub i64 %over, 1
