@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from dynamis.dtype import float32, int32, uint32
+from dynamis.dtype import float32, int32, uint32, uint64
 from dynamis.render.llvm_types import Machine
 from dynamis.render.lookups import Lookup, lookup
 from dynamis.runtime.jit import host
-from dynamis.uop import Ops, Uop, const_of_dtype, load, replace, simplify
+from dynamis.uop import Ops, Uop, cast, const_of_dtype, load, replace, simplify, stack
 from dynamis.uop import index as at
 from dynamis.uop.elementary import NODES
 from tests.programs import map_ast, memory, run_ast
@@ -39,12 +39,16 @@ def test_a_lookup_is_recognised_whatever_simplifying_did(count: int) -> None:
 
 
 def test_what_is_no_lookup_is_none() -> None:
-    root, _ = tree(4)
-    assert lookup(replace(root, node_tag=None)) is None
-    condition, one, zero = root.src
-    assert lookup(replace(root, src=(condition, one, one.src[1]))) is None
-    assert lookup(replace(root, src=(zero.src[0], one, zero))) is None
-    assert lookup(replace(root, src=(condition.logical_not(), one, zero))) is None
+    root, index = tree(4)
+    table, masked = root.src
+    assert lookup(masked) is None
+    assert lookup(at(ptr=memory(1, float32), idxs=[masked])) is None
+    assert lookup(replace(root, src=(table, index))) is None
+    assert lookup(replace(root, src=(table, index & 7))) is None
+    assert lookup(replace(root, src=(table, cast(src=index, dtype=uint64) & 3))) is None
+    mixed = stack([*table.src[:3], load(src=at(ptr=memory(1, float32), idxs=[index]))])
+    assert lookup(replace(root, src=(mixed, masked))) is None
+    assert lookup(at(ptr=stack(table.src[:3]), idxs=[index & 2])) is None
 
 
 MACHINES = {

@@ -2,7 +2,7 @@
 
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
 uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. (A WHERE with
-the tag ``SELECT`` or ``LOOKUP`` has no arms: it says that both of its values stay computed. One
+the tag ``SELECT`` has no arms: it says that both of its values stay computed. One
 with ``RARE`` has a first arm only, and its other value is ready before that.) An arm whose own
 nodes are dear together becomes a region of the linear program, which runs only when its guard holds
 in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move: loops in
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..uop import Ops, Uop
-from ..uop.elementary import LOOKUP, RARE, SELECT
+from ..uop.elementary import RARE, SELECT
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
@@ -181,7 +181,7 @@ def _is_movable(u: Uop) -> bool:
 def _is_arm(u: Uop, place: int) -> bool:
     """Whether a source only matters under a node's condition. A rare choice's other value always
     does."""
-    if u.op is not Ops.WHERE or place == 0 or u.node_tag in (SELECT, LOOKUP):
+    if u.op is not Ops.WHERE or place == 0 or u.node_tag == SELECT:
         return False
     return place == 1 or u.node_tag != RARE
 

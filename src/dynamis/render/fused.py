@@ -25,9 +25,11 @@ class Fused(NamedTuple):
 def fused(u: Uop) -> Fused | None:
     """The one operation that ``u`` and the nodes under it are, if they are."""
     match u.op:
-        case Ops.WHERE if u.dtype.is_float:
+        case Ops.INDEX:
             found = lookup(u)
-            return _rounding(u) if found is None else Fused("lookup", (found.at,), found.table)
+            return None if found is None else Fused("lookup", (found.at,), found.table)
+        case Ops.WHERE if u.dtype.is_float:
+            return _rounding(u)
         case Ops.WHERE if u.dtype.is_int:
             test, one, other = u.src
             if test.op is Ops.CMPLT and set(test.src) == {one, other}:

@@ -21,7 +21,7 @@ from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
-from .analysis import escaping, loops_around_loops, register_uses
+from .analysis import escaping, is_address, loops_around_loops, register_uses
 from .apart import Apart, Exchange, apart, narrowed, settled
 from .driver import DRIVER, X86_MODE
 from .fused import negated
@@ -169,7 +169,9 @@ class _Body(Accesses):
                 self.define(u, *self.load(u))
             case Ops.STACK:
                 self.define(u, *self.stack(u))
-            case Ops.CONST | Ops.PARAM | Ops.BUFFER | Ops.AFTER | Ops.GROUP | Ops.INDEX:
+            case Ops.CONST | Ops.PARAM | Ops.BUFFER | Ops.AFTER | Ops.GROUP:
+                pass
+            case Ops.INDEX if is_address(u):
                 pass
             case Ops.SINK:
                 pass
@@ -485,7 +487,11 @@ class _Arm(_Body):
 
 
 def _is_alu(u: Uop) -> bool:
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
+    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST) or _is_entry(u)
+
+
+def _is_entry(u: Uop) -> bool:
+    return u.op is Ops.INDEX and not is_address(u)
 
 
 def _zero(ty: str) -> str:

@@ -1,8 +1,8 @@
-"""Tables of constants: a tree of WHEREs on the bits of an index → the machine's own permutation.
+"""Tables of constants: an INDEX into a STACK of them → the machine's own permutation.
 
-In: the root of a tree, which has the tag ``LOOKUP``. Out: its index and its table, and the
-instructions that read the table in the lanes of an index: a permutation of one or two registers
-where x86 has it, pieces of the table and selects where those are too short, else one load a lane.
+In: such an INDEX. Out: where it looks and the table, and the instructions that read the table in
+the lanes of an index: a permutation of one or two registers where x86 has it, pieces of the table
+and selects where those are too short, else one load a lane.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from ..dtype import float32
 from ..uop import Ops, Uop
-from ..uop.elementary import LOOKUP
 from .llvm_ops import Emitter
 from .llvm_types import Machine, literal, vector_type
 
@@ -28,34 +27,18 @@ class Lookup(NamedTuple):
 
 
 def lookup(u: Uop) -> Lookup | None:
-    """What the tree under ``u`` looks up, where it is such a tree."""
-    if u.op is not Ops.WHERE or u.node_tag != LOOKUP or u.dtype is not float32:
+    """What ``u`` looks up, where it is an INDEX into a table of f32 by 32 bits, masked."""
+    if u.op is not Ops.INDEX or u.src[0].op is not Ops.STACK or u.dtype is not float32:
         return None
-    index, bit = _bit(u.src[0])
-    if index is None:
+    entries, masked = u.src[0].src, u.src[1]
+    if masked.op is not Ops.AND or masked.dtype.bitsize != 32:
         return None
-    table = _entries(u, index, bit)
-    return None if table is None else Lookup(index, table)
-
-
-def _bit(condition: Uop) -> tuple[Uop | None, int]:
-    """x and c where a condition says that the bit c of x is set."""
-    if condition.op is Ops.CMPNE and condition.src[0].op is Ops.AND:
-        masked, zero = condition.src
-        x, c = masked.src
-        if zero.op is Ops.CONST and zero.arg.value == 0 and c.op is Ops.CONST:
-            return x, int(c.arg.value)
-    return None, 0
-
-
-def _entries(u: Uop, index: Uop, bit: int) -> tuple[float, ...] | None:
-    """The table of a tree whose root asks ``bit`` of the index; None of any other node."""
-    if bit == 0:
-        return (float(u.arg.value),) if u.op is Ops.CONST else None
-    if u.op is not Ops.WHERE or _bit(u.src[0]) != (index, bit):
+    at, mask = masked.src
+    if mask.op is not Ops.CONST or mask.arg.value != len(entries) - 1:
         return None
-    one, zero = (_entries(s, index, bit >> 1) for s in u.src[1:])
-    return None if one is None or zero is None else zero + one
+    if len(entries) & (len(entries) - 1) or any(s.op is not Ops.CONST for s in entries):
+        return None
+    return Lookup(at, tuple(float(s.arg.value) for s in entries))
 
 
 def looked_up(

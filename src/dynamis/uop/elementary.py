@@ -12,7 +12,8 @@ from typing import Any, Final
 from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
-from dynamis.uop.build import with_tag
+from dynamis.uop.build import index as index_
+from dynamis.uop.build import stack, with_tag
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
@@ -22,8 +23,6 @@ SELECT: Final = "select"
 dear, and a function that ends in the choice of its usual value must not stand in a branch."""
 RARE: Final = "rare"
 """The tag of a WHERE whose condition seldom holds: its first arm is kept out of the way."""
-LOOKUP: Final = "lookup"
-"""The tag of the root of a tree of WHEREs that picks a constant by the bits of an index."""
 
 
 class Nodes:
@@ -54,14 +53,8 @@ class Nodes:
         return node(Ops.MULACC, float32, tuple(_alike(a, b, c)))
 
     def lookup(self, index: Word, table: Sequence[float]) -> Real:
-        level = [const_node(float32, x) for x in table]
-        bit = 1
-        while len(level) > 1:
-            holds = (index & bit).ne(0)
-            pairs = zip(level[1::2], level[::2], strict=True)
-            level = [with_tag(SELECT, holds.where(one, zero)) for one, zero in pairs]
-            bit *= 2
-        return with_tag(LOOKUP, level[0])
+        entries = stack([const_node(float32, x) for x in table])
+        return index_(ptr=entries, idxs=[index & (len(table) - 1)])
 
     def div(self, a: Real, b: Real) -> Real:
         return a / b
