@@ -11,6 +11,7 @@ from dynamis.codegen import Options, compile_ast
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
 from dynamis.uop import Ops, Uop
+from dynamis.uop.elementary import RARE
 
 
 def dear(x: f32) -> f32:
@@ -152,3 +153,30 @@ def test_an_arm_around_a_dear_one_alone_is_a_region_too() -> None:
     assert len(opened(inner_only)) == 2
     a = np.linspace(-1, 2, 67, dtype=np.float32)
     assert inner_only(a).tobytes() == inner_only(a, backend="reference").tobytes()
+
+
+@dy.kernel
+def rare_arms(a: Rows[f32]) -> Rows[f32]:
+    x = a.sample()
+    return dy.sin(x) * dy.cos(x) + dy.exp(dy.sin(x))
+
+
+def test_the_other_value_of_a_rare_choice_is_ready_before_its_region() -> None:
+    module = account(rare_arms.module)
+    program = compile_ast(lower(module, CallClass((True,))).root, Options(width=8)).src
+    place = {u: n for n, u in enumerate(program)}
+    inside: dict[Uop, Uop] = {}
+    opened: list[Uop] = []
+    for u in program:
+        if u.op is Ops.ENDIF:
+            opened.pop()
+        if opened:
+            inside[u] = opened[-1]
+        if u.op is Ops.IF:
+            opened.append(u)
+    choices = [u for u in program if u.op is Ops.WHERE and u.node_tag == RARE]
+    assert len(choices) == 3
+    for choice in choices:
+        _, made, usual = choice.src
+        assert usual not in inside
+        assert place[usual] < place[inside[made]] < place[made] < place[choice]
