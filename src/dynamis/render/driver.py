@@ -31,6 +31,14 @@ declare void @llvm.x86.sse.ldmxcsr(ptr)""",
     "  call void @llvm.x86.sse.ldmxcsr(ptr %saved)",
 )
 """Declarations, entering and leaving: 0x1F80 is nearest-even, subnormals kept, traps masked."""
+ARM64_MODE: Final = (
+    """declare i64 @llvm.aarch64.get.fpcr()
+declare void @llvm.aarch64.set.fpcr(i64)""",
+    """  %saved = call i64 @llvm.aarch64.get.fpcr()
+  call void @llvm.aarch64.set.fpcr(i64 0)""",
+    "  call void @llvm.aarch64.set.fpcr(i64 %saved)",
+)
+"""The same, which 0 says in FPCR."""
 
 DRIVER: Final = """
 {declare}

@@ -23,7 +23,7 @@ from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
 from .analysis import escaping, is_address, loops_around_loops, register_uses
 from .apart import Apart, Exchange, apart, narrowed, settled
-from .driver import DRIVER, X86_MODE
+from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
 from .values import Parts, Wide
@@ -53,7 +53,7 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
         declarations += "\n!0 = !{i32 1}"
     if body.settled:
         declarations += '\n!1 = !{!"branch_weights", i32 1, i32 2000}'
-    mode = X86_MODE if machine.x86 else ("", "", "")
+    mode = X86_MODE if machine.x86 else ARM64_MODE if machine.arm64 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
     return "\n".join([*body.out.lines, *body.functions, declarations, driver])
 

@@ -26,13 +26,14 @@ from ..uop import Uop, UopError
 class Machine:
     """What rendering asks about the processor.
 
-    ``x86``: a task sets MXCSR. ``mask_registers`` (AVX-512): a mask is best kept as bits; elsewhere
-    one that crosses iterations is best kept as i32 lanes, in which form the machine tests it.
-    ``vector_bytes``: the widest vector it computes on."""
+    ``x86``, ``arm64``: a task sets MXCSR, or FPCR. ``mask_registers`` (AVX-512): a mask is best
+    kept as bits; elsewhere one that crosses iterations is best kept as i32 lanes, in which form the
+    machine tests it. ``vector_bytes``: the widest vector it computes on."""
 
     x86: bool
     mask_registers: bool
     vector_bytes: int = 32
+    arm64: bool = False
 
 
 _SCALARS: dict[Dtype, str] = {

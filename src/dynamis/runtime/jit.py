@@ -32,15 +32,21 @@ def host() -> Machine:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    name = platform.machine().lower()
+    x86 = name in ("x86_64", "amd64")
     features = llvm.get_host_cpu_features()
-    if x86 and (missing := [name for name in _FLOOR if not features.get(name)]):
+    if x86 and (missing := [feature for feature in _FLOOR if not features.get(feature)]):
         raise UnsupportedCpu(
             "the native backend needs an x86-64-v3 processor, and this one lacks "
             f'{", ".join(missing)}; backend="reference" runs anywhere, slowly'
         )
-    wide = all(features.get(name) for name in _WIDE)
-    return Machine(x86=x86, mask_registers=wide, vector_bytes=64 if wide else 32 if x86 else 16)
+    wide = all(features.get(feature) for feature in _WIDE)
+    return Machine(
+        x86=x86,
+        mask_registers=wide,
+        vector_bytes=64 if wide else 32 if x86 else 16,
+        arm64=name in ("aarch64", "arm64"),
+    )
 
 
 def _parse(text: str, context: Any) -> tuple[Any, Any]:
