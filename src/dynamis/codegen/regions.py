@@ -2,11 +2,11 @@
 
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
 uses are in one arm of WHEREs of one condition has that arm as its *home*; arms nest. (A WHERE with
-the tag ``SELECT`` has no arms: it says that both of its values stay computed. One
-with ``RARE`` has a first arm only, and its other value is ready before that.) An arm whose own
-nodes are dear together becomes a region of the linear program, which runs only when its guard holds
-in some lane; an arm that is not adds its nodes to the arm around it. Only pure nodes move: loops in
-an arm have no iterations without a lane anyway.
+the tag ``SELECT`` has no arms: it says that both of its values stay computed. One with ``RARE`` has
+a first arm only, and its other value is ready before that.) An arm whose own nodes are dear
+together becomes a region of the linear program, which runs only when its guard holds in some lane;
+an arm that is not adds its nodes to the arm around it. Only pure nodes move: loops in an arm have
+no iterations without a lane anyway.
 
 Two regions of one arm must be kept apart where something between them depends on the first and the
 second depends on that: they get different levels.
