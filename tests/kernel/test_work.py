@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from dynamis.kernel import account, account_renumbered, op, parse, validate
 from dynamis.kernel.module import LOOK_WORK, MAX_BUDGET, Block, Instruction, Module, Span
 from dynamis.kernel.types import Type, Value
-from dynamis.kernel.work import SATURATED, Renumbering, loop_looks, stripped
+from dynamis.kernel.work import (
+    SATURATED,
+    Renumbering,
+    loop_looks,
+    loops_over_inputs,
+    stripped,
+    typical_work_given,
+    worst_work_given,
+)
 from tests.kernel.build import module, with_manifest
 from tests.kernel.strategies import modules
 
@@ -290,6 +298,39 @@ def test_a_loop_that_may_stop_early_does_not_read_its_parameter() -> None:
     made = counted_param("until {\n%3: Bool = const true\n%4: Bool = const true\nyield %4\n} ", 5)
     assert not made.typical_reads_params()
     assert made.typical_work_given([Value.of(Type.INT, 40)]) == made.typical_work()
+
+
+def counted_elements(until: str = "", first: int = 3) -> Module:
+    """A loop that runs as often as an input has elements, 2**20 times at most."""
+    made = module(
+        "%0: Float = const 0.0\n%1: Int = count 0\n"
+        f"%2: Float = loop 1048576 bound %1 init %0 {until}do "
+        f"{{\n%{first}: Float = carried\n%{first + 1}: Float = carried\nyield %{first}\n}}\n"
+        "return %2"
+    )
+    assert loops_over_inputs(made)
+    return made
+
+
+@pytest.mark.parametrize(("n", "trips"), [(0, 0), (3, 3), (2**21, 2**20)])
+def test_a_loop_over_an_input_runs_as_often_as_that_has_elements(n: int, trips: int) -> None:
+    made = counted_elements()
+    assert typical_work_given(made, count=n) == 3 + 2 * trips
+    assert worst_work_given(made, n) == trips
+    assert made.typical_work() == 3 + 4 * 2
+
+
+def test_a_loop_over_an_input_that_may_stop_early_is_bounded_by_it_and_not_estimated() -> None:
+    until = "until {\n%3: Bool = const true\n%4: Bool = const true\nyield %4\n} "
+    made = counted_elements(until, 5)
+    assert typical_work_given(made, count=1000) == made.typical_work()
+    assert worst_work_given(made, 1000) == 1000
+
+
+def test_other_loops_weigh_their_written_count_whatever_inputs_hold() -> None:
+    made = counted_param()
+    assert not loops_over_inputs(made)
+    assert worst_work_given(made, 2) == 50
 
 
 def test_loops_in_arms_of_a_match_and_in_an_each_are_accounted() -> None:

@@ -489,7 +489,8 @@ def test_many_threads_call_the_native_path_at_once() -> None:
     watched = plain()
     handed, (program,) = watched.handed, watched.facts.programs
     wanted: dict[int, bytes] = {}
-    sizes = [64, program.brief, program.brief + 1, program.longest]
+    (limits,) = program.limits
+    sizes = [64, limits.brief, limits.brief + 1, limits.longest]
     inputs = {n: np.random.default_rng(n).standard_normal(n, np.float32) for n in sizes}
     for n, x in inputs.items():
         wanted[n] = axpy.__call__(x, x).tobytes()

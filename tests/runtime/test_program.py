@@ -7,7 +7,7 @@ import pytest
 from dynamis.kernel import FaultKind
 from dynamis.kernel.types import Type
 from dynamis.runtime.code_image import CodeImage
-from dynamis.runtime.program import FaultSite, NotAProgram, Program, from_bytes, to_bytes
+from dynamis.runtime.program import FaultSite, NotAProgram, Program, Work, from_bytes, to_bytes
 
 SITES = (
     FaultSite(0, 3, FaultKind.OVERFLOW, (Type.INT, Type.INT)),
@@ -22,7 +22,7 @@ SITES = (
 def test_a_program_reads_back_as_it_was(
     arguments: tuple[int | str, ...], sites: tuple[FaultSite, ...], code: bytes
 ) -> None:
-    program = Program(arguments, sites, 25, 2**70, 2)
+    program = Program(arguments, sites, (Work(25, 2**70), Work(3, 4)), 2)
     image = CodeImage(code, {"run": 2848, "one": 0})
     assert from_bytes(to_bytes(program, image)) == (program, image)
 

@@ -11,7 +11,7 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, f32, vec2
 from dynamis.runtime import relay
-from dynamis.runtime.pool import pool
+from dynamis.runtime.pool import Ends, Pool, pool
 
 pytestmark = pytest.mark.skipif(not relay.relays(), reason="no relay on this machine")
 
@@ -69,6 +69,18 @@ def test_a_lingering_thread_takes_what_is_posted(monkeypatch: pytest.MonkeyPatch
     assert seen == [(16, 24), (32, 40)]
     thread.join()
     assert slot._words[0] == 0
+
+
+def test_a_lingering_thread_takes_a_task_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "LINGER", 2**62)
+    made, ends, taken = Pool(), Ends(), threading.Event()
+    made.submit(lambda: None, ends)
+    while not [slot for slot in tuple(made.awake) if slot._words[0] == 1]:
+        pass
+    monkeypatch.setattr(relay, "LINGER", 1)
+    made.submit(taken.set, ends)
+    assert taken.wait(30)
+    made.close()
 
 
 @dy.kernel

@@ -12,7 +12,7 @@ import pytest
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32, vec2
 from dynamis.runtime import dispatch, relay
-from dynamis.runtime.plan import plan
+from dynamis.runtime.plan import least_columns, plan
 
 pytestmark = pytest.mark.skipif(not relay.relays(), reason="no relay on this machine")
 
@@ -39,6 +39,14 @@ def inverse(a: Rows[i32]) -> Rows[i32]:
     total = 0
     for k in range(1, 25):
         total += 1000 // (a.sample() + k)
+    return total
+
+
+@dy.kernel
+def near(a: Rows[f32], b: Rows[f32]) -> Rows[f32]:
+    total = 0.0
+    for j in range(b.count):
+        total += dy.abs(a.sample() - b.at(j))
     return total
 
 
@@ -88,24 +96,42 @@ def test_shared_runs_give_the_words_of_one_thread(
     assert tickets(helper)
 
 
+def all_near(a: np.ndarray, **how: object) -> np.ndarray:
+    """A run that takes long only because an input has many elements."""
+    return near(a, np.resize(a, 3000), **how)
+
+
+@pytest.mark.parametrize(("kernel", "n"), [(rooted, 100_003), (all_near, 700)])
 def test_a_shared_run_of_rows_needs_no_python(
-    helper: relay.Slot, monkeypatch: pytest.MonkeyPatch
+    helper: relay.Slot, monkeypatch: pytest.MonkeyPatch, kernel: dy.Kernel, n: int
 ) -> None:
-    a = np.random.default_rng(6).random(100_003, np.float32)
-    want, out = rooted(a, threads=1), np.empty_like(a)
-    warm(rooted, a)
+    a = np.random.default_rng(6).random(n, np.float32)
+    want, out = kernel(a, threads=1), np.empty_like(a)
+    warm(kernel, a)
     called: list[int] = []
     original = dispatch.call
     monkeypatch.setattr(dispatch, "call", lambda *x, **y: (called.append(1), original(*x, **y))[1])
     for k in range(200):
         before = tickets(helper)
         out[:] = 0.0
-        assert rooted(a, out=out, threads=None if k % 2 else 7) is out
+        assert kernel(a, out=out, threads=None if k % 2 else 7) is out
         assert out.tobytes() == want.tobytes()
         if tickets(helper) > before and not called:
             return
         called.clear()
     raise AssertionError("no run was shared natively")
+
+
+def test_a_long_run_on_one_thread_needs_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.random.default_rng(6).random(100_003, np.float32)
+    want = rooted(a, threads=2)
+    warm(rooted, a)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a call took the Python path")
+
+    monkeypatch.setattr(dispatch, "call", refuse)
+    assert rooted(a, threads=1).tobytes() == want.tobytes()
 
 
 def test_a_fault_of_a_shared_run_is_the_first_one(helper: relay.Slot) -> None:
@@ -147,3 +173,11 @@ def test_a_plan_covers_the_domain_once() -> None:
         assert (cut.blocks - 1) * cut.unit_block < cut.units <= cut.blocks * cut.unit_block
         last = columns - (cut.segments - 1) * cut.segment_columns
         assert last >= cut.segment_columns >= min(width, columns)
+
+
+@pytest.mark.parametrize(
+    ("typical", "least"), [(1, 8 * 64), (128, 8 * 64), (200, 6 * 64), (1024, 64), (10**9, 64)]
+)
+def test_a_part_of_a_row_is_long_beside_starting_it(typical: int, least: int) -> None:
+    assert least_columns(typical, 64) == least
+    assert plan(typical, (64 * 100,), 8, 64).segment_columns >= least

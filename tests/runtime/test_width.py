@@ -23,7 +23,7 @@ HALF = Machine(x86=True, mask_registers=False, vector_bytes=32)
         (workloads.convolve5, 32, 32),
         (workloads.mandelbrot, 64, 16),  # a short loop that diverges
         (workloads.raymarch, 32, 16),  # a long one
-        (workloads.nbody, 32, 32),
+        (workloads.nbody, 64, 32),  # divides by roots in a loop
         (workloads.median3, 32, 16),
     ],
 )

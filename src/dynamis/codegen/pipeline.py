@@ -1,10 +1,11 @@
 """Kernel AST → linear program.
 
-Each step is one function from one graph to the next: ``split_domain`` cuts the domain into
-blocks, steps and lanes, ``loosen_loops`` drops what iterations that end their loop need not keep,
+Each step is one function from one graph to the next: ``split_domain`` cuts the domain into blocks,
+steps and lanes, ``loosen_loops`` drops what iterations that end their loop need not keep,
 ``order_networks`` writes minima and maxima as machines pick, ``vectorize`` replaces the lane range,
-``prune_registers`` drops dead words, ``decompose`` writes out ops that machines lack,
-``class_accesses`` finds strides, ``linearize`` puts the nodes in order.
+``roots_ahead`` computes roots an iteration early, ``prune_registers`` drops dead words,
+``decompose`` writes out ops that machines lack, ``class_accesses`` finds strides, ``linearize``
+puts the nodes in order.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 
 from ..uop import Uop, collector_paused, simplify, spec_kernel, spec_program, type_verify
 from .access import class_accesses
+from .ahead import roots_ahead
 from .decompose import decompose
 from .linearize import linearize
 from .loosen import loosen_loops
@@ -37,7 +39,7 @@ def compile_ast(root: Uop, options: Options) -> Uop:
     root, lane = split_domain(root, options.width, rows=rows, streaming=options.streaming)
     root = loosen_loops(simplify(bind_threads(root)))
     if lane is not None:
-        root = vectorize(simplify(order_networks(root)), lane)
+        root = roots_ahead(vectorize(simplify(order_networks(root)), lane))
     root = prune_registers(simplify(decompose(root)))
     program = linearize(simplify(class_accesses(root)), rows)
     if verify:

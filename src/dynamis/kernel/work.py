@@ -12,7 +12,7 @@ nests at most ``MAX_BLOCK_DEPTH`` deep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .module import (
@@ -25,7 +25,7 @@ from .module import (
     Instruction,
     Module,
 )
-from .op import Call, Each, If, Lanes, Look, Loop, Match, Op, Param, Spend, ValueId
+from .op import Call, Count, Each, If, Lanes, Look, Loop, Match, Op, Param, Spend, ValueId
 from .types import Type, Value
 
 SATURATED = 2**64 - 1
@@ -67,17 +67,32 @@ def _of_blocks(op: Op, inner: Sequence[int], trips: Callable[[Loop], int]) -> in
     return max(inner)
 
 
-def _weights(module: Module, trips: Callable[[Loop], int]) -> list[int]:
-    """W of each of ``all_functions``: helpers first (they call only helpers below)."""
+def _weights(module: Module, trips: Callable[[Loop], int], count: int | None = None) -> list[int]:
+    """W of each of ``all_functions``: helpers first (they call only helpers below). With ``count``,
+    loops over an input's elements run that often at most."""
     weights: list[int] = []
     for function in module.all_functions():
-        weights.append(_weight(function.body, weights, trips))
+        own = trips
+        if count is not None:
+            own = _capped(trips, _counts(function), count)
+        weights.append(_weight(function.body, weights, own))
     return weights
 
 
-def _worst(module: Module, trips: Callable[[Loop], int]) -> int:
+def _capped(
+    trips: Callable[[Loop], int], counts: Collection[ValueId], count: int
+) -> Callable[[Loop], int]:
+    return lambda loop: min(trips(loop), count) if loop.bound in counts else trips(loop)
+
+
+def _counts(function: Function) -> set[ValueId]:
+    """The values of a function that are an input's number of elements."""
+    return {i.id for i in function.instructions() if isinstance(i.op, Count)}
+
+
+def _worst(module: Module, trips: Callable[[Loop], int], count: int | None = None) -> int:
     """The greatest W of entry, merge and init, each of which has a budget of its own."""
-    return max(_weights(module, trips)[len(module.functions) :])
+    return max(_weights(module, trips, count)[len(module.functions) :])
 
 
 def worst_work(module: Module) -> int:
@@ -85,6 +100,22 @@ def worst_work(module: Module) -> int:
     at its bound (MAX_LOOP_COUNT at most for a run-time count), nested loops multiplied, the longer
     arm, calls counted where made. Saturates."""
     return _worst(module, _bounded)
+
+
+def loops_over_inputs(module: Module) -> bool:
+    """Whether some loop runs as often as an input has elements."""
+    return any(
+        isinstance(i.op, Loop) and i.op.bound in counts
+        for function in module.all_functions()
+        for counts in [_counts(function)]
+        for i in function.instructions()
+    )
+
+
+def worst_work_given(module: Module, count: int) -> int:
+    """The most loop iterations one element can run where no input has more than ``count`` elements:
+    a bound, with every other loop at its ``count``. Saturates."""
+    return _worst(module, _written, count)
 
 
 def functions_work(module: Module) -> tuple[int, ...]:
@@ -115,13 +146,16 @@ def typical_work(module: Module) -> int:
     counts rounds of the loop limit once; an Each its count; the dearest arm; a call what its
     function takes; a reduction's merge once. An estimate, for choosing where a run goes, never a
     bound. Saturates."""
-    return _typical_work(module, None)
+    return _typical_work(module, None, None)
 
 
-def typical_work_given(module: Module, params: Sequence[Value]) -> int:
-    """``typical_work`` for a run given ``params``: a loop without a test whose bound is a parameter
-    runs that parameter's value of times, clamped to its count."""
-    return _typical_work(module, params)
+def typical_work_given(
+    module: Module, params: Sequence[Value] | None = None, count: int | None = None
+) -> int:
+    """``typical_work`` for a run given ``params``, or whose largest input has ``count`` elements: a
+    loop without a test whose bound is a parameter, or an input's number of elements, runs that
+    often, clamped to its count."""
+    return _typical_work(module, params, count)
 
 
 def typical_reads_params(module: Module) -> bool:
@@ -134,10 +168,11 @@ def typical_reads_params(module: Module) -> bool:
     )
 
 
-def _typical_work(module: Module, params: Sequence[Value] | None) -> int:
+def _typical_work(module: Module, params: Sequence[Value] | None, count: int | None) -> int:
     typical: list[int] = []
     for function in module.all_functions():
-        estimate = _Typical(typical, _params_of(function), params)
+        counts = frozenset() if count is None else frozenset(_counts(function))
+        estimate = _Typical(typical, _params_of(function), params, counts, count or 0)
         typical.append(estimate.of(function.body))
     entry = len(module.functions)
     total = typical[entry] + (0 if module.merge is None else typical[entry + 1])
@@ -156,11 +191,14 @@ def _counted_param(loop: Loop, counted: Mapping[ValueId, int]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Typical:
-    """Typical work in one function: that of the functions below, its parameters, their values."""
+    """Typical work in one function: that of the functions below, its parameters, their values; the
+    values that are an input's number of elements, and what they are."""
 
     functions: Sequence[int]
     counted: Mapping[ValueId, int]
     params: Sequence[Value] | None
+    counts: frozenset[ValueId] = frozenset()
+    count: int = 0
 
     def of(self, body: Sequence[Instruction]) -> int:
         total = len(body)
@@ -182,6 +220,8 @@ class _Typical:
         param = _counted_param(op, self.counted)
         if param is not None and self.params is not None:
             return min(max(int(self.params[param].numbers[0]), 0), op.count)
+        if op.until is None and op.bound in self.counts:
+            return min(self.count, op.count)
         if _open_ended(op) and any(
             i.id == op.body.result and isinstance(i.op, Loop) and _open_ended(i.op)
             for i in op.body.body

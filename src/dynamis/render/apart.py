@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from ..dtype import AddrSpace, Ptr, Val, bool_, int32
 from ..uop import Ops, Uop, const_of_dtype, index, load, param, replace, stack, store
 from ..uop.elementary import RARE
-from .analysis import Reads, byte_count, is_address
+from .analysis import Reads, byte_count
 from .llvm_ops import Emitter
 from .llvm_types import lanes_of, scalar_type, vector_type
+from .runs import is_arithmetic
 
 LARGE = 24
 """Nodes from which a region is worth a call."""
@@ -101,9 +102,7 @@ def apart(opened: Uop, program: Sequence[Uop], reads: Reads, choices: list[Uop])
 
 
 def _is_computed(u: Uop) -> bool:
-    if u.op is Ops.INDEX:
-        return not is_address(u)
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST, Ops.IF, Ops.ENDIF)
+    return is_arithmetic(u) or u.op in (Ops.IF, Ops.ENDIF)
 
 
 def narrowed(region: Apart, lanes: int) -> tuple[list[Uop], list[Uop], list[Uop]]:

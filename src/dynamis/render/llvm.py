@@ -12,7 +12,6 @@ the loop stores.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +25,7 @@ from .apart import Apart, Exchange, apart, narrowed, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
+from .runs import runs
 from .values import Parts, Wide
 
 LOOK_EVERY = 4096
@@ -121,9 +121,9 @@ class _Body(Accesses):
     # --- nodes
 
     def _nodes(self, program: Sequence[Uop]) -> None:
-        for is_alu, nodes in itertools.groupby(program, _is_alu):
+        for arithmetic, nodes in runs(program, self.staggers):
             run = [u for u in nodes if u not in self.elsewhere]
-            if is_alu and run and self.staggers(run):
+            if arithmetic and run and self.staggers(run):
                 self.staggered(run)
             else:
                 for u in run:
@@ -484,14 +484,6 @@ class _Arm(_Body):
 
     def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
         return None
-
-
-def _is_alu(u: Uop) -> bool:
-    return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST) or _is_entry(u)
-
-
-def _is_entry(u: Uop) -> bool:
-    return u.op is Ops.INDEX and not is_address(u)
 
 
 def _zero(ty: str) -> str:

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 
 from ..dtype import Dtype, Ptr, bool_, float32
 from ..uop import Ops, Uop
+from ..uop.storage import is_register, storage_of
 from .analysis import crossing_masks, rendered_nodes
 from .fused import Fused, fused
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 from .lookups import looked_up
+from .reciprocal import LANES, ONE_IN, reciprocal_of_root
 
 Parts = list[str]
 
-WAITS = 3
+WAITS = 2
 """Roots and quotients from which a run of nodes is worth staggering."""
 
 
@@ -52,6 +54,10 @@ class Values:
         self.crossing = (
             set() if machine.mask_registers else crossing_masks(self.rendered, self.reads)
         )
+        self.stored_values: dict[Uop, list[Uop]] = {}
+        for u in self.program:
+            if u.op is Ops.STORE:
+                self.stored_values.setdefault(storage_of(u.src[0]), []).append(u.src[1])
         self.wide: dict[Uop, Wide] = {}
         # what has been written in this block already:
         self.narrowed: dict[Uop, Parts] = {}
@@ -144,13 +150,16 @@ class Values:
             columns = [self.use(s, lanes, per) for s in self._operands(u)]
         else:
             columns = [[self.scalar(s)] for s in self._operands(u)]
-        parts = [self._one(u, args, per) for args in zip(*columns, strict=True)]
+        parts = [self._one(u, args, per, k) for k, args in enumerate(zip(*columns, strict=True))]
         if u.dtype is bool_ or not lanes:
             return parts
         return self.cut(scalar_type(u.dtype), parts, per, self.part_lanes(u.dtype, lanes))
 
-    def _one(self, u: Uop, args: Sequence[str], per: int) -> str:
-        """An arithmetic node over one part of ``per`` lanes of each operand."""
+    def _one(self, u: Uop, args: Sequence[str], per: int, k: int) -> str:
+        """An arithmetic node over part ``k`` of each operand, of ``per`` lanes."""
+        enough = per == LANES and lanes_of(u) >= ONE_IN * LANES
+        if enough and k % ONE_IN == 0 and self._inverts_root(u):
+            return reciprocal_of_root(self.out, args[1])
         group = self._fused(u)
         if group is None:
             return Select(self.out, u, list(args), per).emit()
@@ -160,6 +169,19 @@ class Values:
         if group.name == "ole":
             return self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}")
         return self.out.call(group.name, ty, [(ty, a) for a in args])
+
+    def _inverts_root(self, u: Uop) -> bool:
+        """Whether ``u`` is 1 / s of a root s, which the machine can do without dividing."""
+        if u.op is not Ops.FDIV or u.dtype is not float32 or not self.machine.mask_registers:
+            return False
+        one, s = u.src
+        return one.op is Ops.CONST and one.arg.value == 1.0 and self._is_root(s)
+
+    def _is_root(self, u: Uop) -> bool:
+        """Whether a value is a root, or a register's word that can only be one."""
+        if u.op is Ops.LOAD and is_register(target := storage_of(u)):
+            return all(v.op is Ops.SQRT for v in self.stored_values[target])
+        return u.op is Ops.SQRT
 
     def staggered(self, run: Sequence[Uop]) -> None:
         """Arithmetic nodes that follow each other, all of them for one part before the next.
@@ -176,7 +198,7 @@ class Values:
         for k in range(lanes_of(shaped[0]) // per):
             for u in shaped:
                 args = [self._part(s, lanes_of(u), per, k) for s in self._operands(u)]
-                self.names[u].append(self._one(u, args, per))
+                self.names[u].append(self._one(u, args, per, k))
         for u in shaped:
             self.define(u, *self.names[u])
 

@@ -8,14 +8,25 @@ from ..kernel.module import Manifest
 from .code_image import Native
 
 
+class Limits(NamedTuple):
+    """Elements of a run, ``longest``: up to which it is not worth another thread; ``brief``: up to
+    which it keeps the GIL; ``shared``: up to which it is not interrupted. ``block``: the most of a
+    block; ``segment``: the fewest of a part of a row."""
+
+    longest: int
+    brief: int
+    shared: int
+    block: int
+    segment: int
+
+
 class CallProgram(NamedTuple):
     """A compiled program and the calls it is for.
 
     ``same_extent``: which inputs have the domain's extent; ``columns``, ``rows``: the fewest and
     the most that the domain may have; ``together``: rows of a unit; ``arguments``: an array by
-    number or a scalar by name; ``longest``: elements up to which a run is not worth another thread;
-    ``brief``: up to which it keeps the GIL; ``shared``: up to which it is not interrupted;
-    ``block``: the most of a block; ``width``: of a step."""
+    number or a scalar by name; ``limits``: one each for the entries of ``Program.work``; ``width``:
+    of a step."""
 
     code: Native
     same_extent: tuple[bool, ...]
@@ -23,10 +34,7 @@ class CallProgram(NamedTuple):
     rows: tuple[int, int]
     together: int
     arguments: tuple[int | str, ...]
-    longest: int
-    brief: int
-    shared: int
-    block: int
+    limits: tuple[Limits, ...]
     width: int
 
 

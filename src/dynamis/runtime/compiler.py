@@ -12,14 +12,16 @@ from functools import cached_property
 from ..codegen import Options, compile_ast, rows_at_once
 from ..elementary import SINGLE
 from ..kernel import Module, Validated, account, op, optimize
+from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.tables import BinaryOp
 from ..kernel.types import Type
+from ..kernel.work import loops_over_inputs, typical_work_given, worst_work_given
 from ..lower import CallClass, KernelAst, lower
 from ..render import parameters, render_llvm
 from ..uop.render import uops_to_string
 from .explain import explain
 from .jit import assembly, host
-from .program import FaultSite, Program
+from .program import FaultSite, Program, Work
 from .width import preferred_width
 
 _FLOATS = (Type.FLOAT, Type.DOUBLE)
@@ -62,8 +64,7 @@ class Compiler:
                 FaultSite(site.function, site.instruction, site.kind, site.operand_types)
                 for site in ast.sites
             ),
-            max(1, self._module.typical_work()),
-            self._worst(),
+            self._work(),
             rows_at_once(ast.root, options),
         )
         return program, render_llvm(linear, host(), streaming=options.streaming)
@@ -87,10 +88,20 @@ class Compiler:
         """The width at which the fast program should run fastest on this machine."""
         return preferred_width(self.optimized, host())
 
-    def _worst(self) -> int:
-        limit = self._module.manifest.work_limit
-        iterations = limit if self._module.counts_work() else min(self._module.worst_work(), limit)
-        return (1 + iterations) * _operations(self._module)
+    def _work(self) -> tuple[Work, ...]:
+        """``Program.work``: a table where loops run as often as an input has elements."""
+        module, operations = self._module, _operations(self._module)
+        limit = module.manifest.work_limit
+        if loops_over_inputs(module):
+            return tuple(
+                Work(
+                    typical_work_given(module, count=most),
+                    (1 + min(worst_work_given(module, most), limit)) * operations,
+                )
+                for most in (2**k - 1 for k in range(MAX_ELEMENTS.bit_length() + 1))
+            )
+        iterations = limit if module.counts_work() else min(module.worst_work(), limit)
+        return (Work(module.typical_work(), (1 + iterations) * operations),)
 
 
 def _operations(module: Module) -> int:

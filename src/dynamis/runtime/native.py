@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,17 +21,17 @@ from ..errors import DynamisError
 from ..kernel import Module, Validated, account
 from ..kernel.fault import Fault
 from ..kernel.limits import MAX_ELEMENTS
-from ..kernel.module import Span
+from ..kernel.module import Port, Span
 from ..kernel.types import Value, bits_number
 from ..lower import SIDES, CallClass, require_supported
 from ..render import RECORD_WORDS
 from .arrays import host_dtype
-from .call_facts import CallFacts, CallProgram
+from .call_facts import CallFacts, CallProgram, Limits
 from .code_image import Native
 from .locks import COMPILING
 from .maker import Maker
-from .plan import Plan, most_elements, plan
-from .program import FaultSite, Program
+from .plan import Plan, least_columns, most_elements, plan
+from .program import FaultSite, Program, Work
 from .stages import STAGES
 from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
@@ -128,14 +128,17 @@ class NativeKernel:
         several = len(extent) != 2 or 2 <= extent[0] <= EXACT
         options = Options(width, 2 if several else 1, streaming)
         program, native = self._fast_program(call, options)
-        cut = plan(program.typical, extent, threads, options.width, program.rows)
+        sizes = (array.shape[: port.shape.rank] for port, array in self._given(inputs))
+        work = program.work_for(max(map(math.prod, sizes), default=0))
+        cut = plan(work.typical, extent, threads, options.width, program.rows)
         scalars = self._scalars(inputs, params, extent, cut)
         scalars |= line_scalars(outputs[0], self._element) if streaming else {}
         arrays = [*inputs, *outputs]
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
-        short = size <= _most(program, options.width)
-        if size <= _elements(program, _SHORT_WORK, _SHORT_WORST):
+        limits = _limits(work, options.width)
+        short = size <= limits.shared
+        if size <= limits.longest:
             threads = 1
         self.short_runs += short
         failed = run_blocks(
@@ -164,10 +167,7 @@ class NativeKernel:
                 rows=_heights(program, options),
                 together=program.rows,
                 arguments=program.arguments,
-                longest=_elements(program, _SHORT_WORK, _SHORT_WORST),
-                brief=_elements(program, _BRIEF_WORK, _BRIEF_WORST),
-                shared=_most(program, options.width),
-                block=most_elements(program.typical),
+                limits=tuple(_limits(work, options.width) for work in program.work),
                 width=options.width,
             )
             for (call, options, search), (program, native) in self._programs.items()
@@ -238,12 +238,15 @@ class NativeKernel:
             **_sides("", extent),
             **cut._asdict(),
         }
-        for port, array in zip(self.manifest.inputs, inputs, strict=True):
+        for port, array in self._given(inputs):
             scalars |= _sides(f"{port.name}.", array.shape[: port.shape.rank])
         for declared, value in zip(self.manifest.params, params, strict=True):
             for k, bits in enumerate(value.words):
                 scalars[f"{declared.name}.{k}"] = bits
         return scalars
+
+    def _given(self, inputs: Sequence[Array]) -> Iterator[tuple[Port, Array]]:
+        return zip(self.manifest.inputs, inputs, strict=True)
 
     def _search(
         self, call: CallClass, arrays: Sequence[Array], scalars: dict[str, int], block: int
@@ -289,14 +292,20 @@ def _heights(program: Program, options: Options) -> tuple[int, int]:
     return 1, 1 if options.rows == 1 else MAX_ELEMENTS
 
 
-def _most(program: Program, width: int) -> int:
-    """The most elements of a run that is not interrupted, in steps of ``width``."""
-    return (_SHORT_WORST * min(width, _LANES) - 1) // program.worst
+def _limits(work: Work, width: int) -> Limits:
+    """What elements of such work are run as, in steps of ``width``."""
+    return Limits(
+        longest=_elements(work, _SHORT_WORK, _SHORT_WORST),
+        brief=_elements(work, _BRIEF_WORK, _BRIEF_WORST),
+        shared=(_SHORT_WORST * min(width, _LANES) - 1) // work.worst,
+        block=most_elements(work.typical),
+        segment=least_columns(work.typical, width),
+    )
 
 
-def _elements(program: Program, work: int, worst: int) -> int:
-    """The most elements that take less than ``work`` as a rule and than ``worst`` at worst."""
-    return min((work - 1) // program.typical, (worst - 1) // program.worst)
+def _elements(work: Work, usual: int, worst: int) -> int:
+    """The most elements that take less than ``usual`` as a rule and than ``worst`` at worst."""
+    return min((usual - 1) // work.typical, (worst - 1) // work.worst)
 
 
 def _arguments(

@@ -14,8 +14,9 @@ BLOCKS_A_THREAD = 64
 """Blocks that a thread should have, so that none waits long for the last ones."""
 PARTS_A_THREAD = 8
 """Parts of the blocks that are left, a thread, of which it takes one at a time."""
-WIDE_STEPS = 8
-"""Steps that a segment of a row should have at least."""
+_SEGMENT_WORK, _SEGMENT_STEPS = 2**16, 8
+"""Operations from which a segment of a row is long beside starting it, and steps from which it is
+whatever they do."""
 
 
 class Plan(NamedTuple):
@@ -33,6 +34,11 @@ def most_elements(typical: int) -> int:
     return max(_BLOCK_WORK // typical, 1)
 
 
+def least_columns(typical: int, width: int) -> int:
+    """The fewest columns of a segment of a row, whole steps of ``width``."""
+    return width * min(-(-_SEGMENT_WORK // (typical * width)), _SEGMENT_STEPS)
+
+
 def plan(
     typical: int, extent: tuple[int, ...], threads: int, width: int, together: int = 1
 ) -> Plan:
@@ -41,7 +47,7 @@ def plan(
     rows, columns = math.prod(extent[:-1]), extent[-1]
     share = max(rows * columns // (BLOCKS_A_THREAD * threads), 1)
     wanted = min(most_elements(typical), share)
-    segments = max(min(-(-columns // wanted), columns // (WIDE_STEPS * width)), 1)
+    segments = max(min(-(-columns // wanted), columns // least_columns(typical, width)), 1)
     each = columns if segments == 1 else columns // segments // width * width
     segments = columns // each
     units = -(-rows // together) * segments

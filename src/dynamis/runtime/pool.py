@@ -60,6 +60,8 @@ class Pool:
         """Run ``task`` on a thread; its end goes to ``ends``.
 
         Raises RuntimeError where not even one thread can be started."""
+        for slot in tuple(self.awake):
+            slot.dismiss()
         with self._lock:
             if self._free <= 0 and len(self._threads) < MAX_CREW:
                 self._start()

@@ -5,7 +5,7 @@ The bytes are lines of text, each a word and its values, an empty line, and the 
     array 0             the next argument is the address of array 0 (inputs, then outputs)
     scalar width        the next argument is the scalar of that name
     site 0 3 OVERFLOW Int Int     what can fail: function, instruction, kind, types of the operands
-    work 25 1300        operations of an element, as a rule and at worst
+    work 25 1300        operations of an element, as a rule and at worst; see ``Program.work``
     rows 2              rows of a unit of work
     entry run 2848      where an entry stands in the code
 """
@@ -36,19 +36,30 @@ class FaultSite(NamedTuple):
     operand_types: tuple[Type, ...]
 
 
+class Work(NamedTuple):
+    """Operations of one element as a rule and at worst."""
+
+    typical: int
+    worst: int
+
+
 class Program(NamedTuple):
     """``arguments``: what each 8-byte slot holds, an array by number or a scalar by name.
-    ``sites``: what can fail; only a fault search has them. ``typical``, ``worst``: operations of
-    one element as a rule and at worst. ``rows``: of a unit of work."""
+    ``sites``: what can fail; only a fault search has them. ``work``: what an element takes where
+    no input has ``2**k`` elements is the ``k``-th, or the last if there are fewer. ``rows``: of a
+    unit of work."""
 
     arguments: tuple[int | str, ...]
     sites: tuple[FaultSite, ...]
-    typical: int
-    worst: int
+    work: tuple[Work, ...]
     rows: int
 
+    def work_for(self, elements: int) -> Work:
+        """The work of an element where the largest input has so many."""
+        return self.work[min(elements.bit_length(), len(self.work) - 1)]
 
-NO_PROGRAM = Program((), (), 0, 0, 1)
+
+NO_PROGRAM = Program((), (), (), 1)
 """What code that is no kernel's is kept with."""
 
 
@@ -61,7 +72,8 @@ def to_bytes(program: Program, image: CodeImage) -> bytes:
     for site in program.sites:
         types = "".join(f" {ty.name}" for ty in site.operand_types)
         lines.append(f"site {site.function} {site.instruction} {site.kind.name}{types}")
-    lines += [f"work {program.typical} {program.worst}", f"rows {program.rows}"]
+    lines += [f"work {work.typical} {work.worst}" for work in program.work]
+    lines.append(f"rows {program.rows}")
     lines += [f"entry {name} {offset}" for name, offset in image.entries.items()]
     return "\n".join([*lines, "", ""]).encode() + image.code
 
@@ -72,7 +84,7 @@ def from_bytes(data: bytes) -> tuple[Program, CodeImage]:
     arguments: list[int | str] = []
     sites: list[FaultSite] = []
     entries: dict[str, int] = {}
-    typical = worst = 0
+    work: list[Work] = []
     rows = 1
     try:
         for line in head.decode().split("\n"):
@@ -85,7 +97,7 @@ def from_bytes(data: bytes) -> tuple[Program, CodeImage]:
                 case "site", [function, instruction, kind, *types]:
                     sites.append(_site(function, instruction, kind, types))
                 case "work", [usual, most]:
-                    typical, worst = int(usual), int(most)
+                    work.append(Work(int(usual), int(most)))
                 case "rows", [number]:
                     rows = int(number)
                 case "entry", [name, offset]:
@@ -94,7 +106,7 @@ def from_bytes(data: bytes) -> tuple[Program, CodeImage]:
                     raise NotAProgram(f"no line of a program: {line!r}")
     except (ValueError, KeyError) as error:
         raise NotAProgram(f"no program: {error}") from error
-    return Program(tuple(arguments), tuple(sites), typical, worst, rows), CodeImage(code, entries)
+    return Program(tuple(arguments), tuple(sites), tuple(work), rows), CodeImage(code, entries)
 
 
 def _site(function: str, instruction: str, kind: str, types: Sequence[str]) -> FaultSite:

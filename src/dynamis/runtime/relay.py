@@ -2,7 +2,8 @@
 
 Waking a sleeping thread takes as long as a small run. A thread of the pool that has just run
 something therefore waits in native code, awake and without the interpreter, for a run to be posted
-in its *slot*; after ``LINGER`` looks it closes the slot and goes to sleep. A slot is five words:
+in its *slot*; after ``LINGER`` looks it closes the slot and goes to sleep. Whoever has a task that
+cannot be posted closes the slot at once. A slot is five words:
 
     state    0 closed, 1 idle, 2 being filled, 3 posted, 4 running
     ticket   how many runs were posted in it
@@ -43,7 +44,10 @@ look:
   %n = phi i64 [ 0, %entry ], [ %more, %wait ], [ 0, %run ]
   %state = load atomic i64, ptr %slot monotonic, align 8
   %posted = icmp eq i64 %state, 3
-  br i1 %posted, label %take, label %none
+  br i1 %posted, label %take, label %other
+other:
+  %dismissed = icmp eq i64 %state, 0
+  br i1 %dismissed, label %leave, label %none
 take:
   %t = cmpxchg ptr %slot, i64 3, i64 4 acquire monotonic
   %taken = extractvalue { i64, i1 } %t, 1
@@ -90,6 +94,11 @@ fill:
   ret i64 %ticket
 none:
   ret i64 0
+}
+
+define void @dismiss(ptr %slot) nounwind {
+  %c = cmpxchg ptr %slot, i64 1, i64 0 monotonic monotonic
+  ret void
 }
 
 define i64 @settle(ptr %slot, i64 %ticket, i64 %looks) nounwind {
@@ -150,6 +159,7 @@ class Slot:
         self._linger = ctypes.CFUNCTYPE(None, pointer, number)(code["linger"])
         self._post = ctypes.CFUNCTYPE(number, pointer, pointer, pointer, pointer)(code["post"])
         self._settle = ctypes.CFUNCTYPE(number, pointer, number, number)(code["settle"])
+        self._dismiss = ctypes.CFUNCTYPE(None, pointer)(code["dismiss"])
 
     def linger(self) -> None:
         """Take runs as they are posted, until none has been for a while."""
@@ -163,6 +173,10 @@ class Slot:
         ticket = int(self._post(self.address, entry, args, control))
         self._keep = keep if ticket else before
         return ticket
+
+    def dismiss(self) -> None:
+        """Let the thread go at once to what else it has to do, unless a run is posted for it."""
+        self._dismiss(self.address)
 
     def settled(self, ticket: int) -> bool:
         """Whether the run of that ticket is not touched any more, taken back if need be; after

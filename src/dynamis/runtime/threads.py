@@ -110,6 +110,7 @@ def _run(
     nothing left to do or the stop word set."""
     ends = Ends()
     given, wanted = 0, count - here
+    told = here
     interrupted: BaseException | None = None
     while True:
         try:
@@ -122,7 +123,11 @@ def _run(
             elif len(ends.noted) < given and control[_DONE] < blocks:
                 ends.wait(_STEP)
                 if progress is not None and interrupted is None:
+                    told = True
                     progress(int(control[_DONE]), blocks)
+            elif progress is not None and interrupted is None and not told:
+                told = True  # it was over before it was looked at
+                progress(int(control[_DONE]), blocks)
             elif not posted:
                 break
             elif posted[-1][0].settled(posted[-1][1]):

@@ -16,7 +16,7 @@ from ..kernel import Module, op
 from ..kernel.limits import MAX_ELEMENTS
 from ..kernel.manifest import Shape
 from ..kernel.module import Instruction, all_instructions
-from ..kernel.tables import Intrinsic
+from ..kernel.tables import BinaryOp, Intrinsic
 from ..kernel.types import Type
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
     network = ordered >= _NETWORK
     if not loops and len(reads) > 1 and module.manifest.outputs[0].shape is Shape.GRID:
         return 2 if roomy or network else 4  # of two rows at once: ``codegen.rows_at_once``
-    if not roomy:
-        return 4
+    if not roomy or any(map(_divides_by_root, loops)):
+        return 4  # of four vectors, one does without the quotient: ``render.reciprocal``
     if any(isinstance(i.op, op.Intrinsic) and i.op.intrinsic.value in SINGLE for i in instructions):
         return 4  # long chains of multiply-adds
     if not loops and not reads:
@@ -64,6 +64,21 @@ def _copies(module: Module, instructions: Sequence[Instruction], machine: Machin
         return 1 if any(port.element.lanes >= _WHOLE_ELEMENT for port in ports) else 2
     light = not loops and len(instructions) <= _SMALL and not network
     return 4 if light else 2
+
+
+def _divides_by_root(loop: op.Loop) -> bool:
+    """Whether a loop's body divides by a root of f32 that it takes."""
+    inner = list(all_instructions(loop.body.body))
+    roots = {
+        i.id for i in inner if isinstance(i.op, op.Intrinsic) and i.op.intrinsic is Intrinsic.SQRT
+    }
+    return any(
+        isinstance(i.op, op.Binary)
+        and i.op.op is BinaryOp.DIV
+        and i.op.b in roots
+        and i.ty.component == Type.FLOAT
+        for i in inner
+    )
 
 
 def _is_short(loop: op.Loop) -> bool:

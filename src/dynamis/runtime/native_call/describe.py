@@ -18,7 +18,7 @@ from ...kernel.module import Manifest, Port, Shape
 from ...kernel.types import Type
 from .. import relay, streaming
 from ..arrays import host_dtype
-from ..call_facts import CallFacts, CallProgram
+from ..call_facts import CallFacts, CallProgram, Limits
 from . import layout, python
 from .layout import DOMAIN, DOMAIN_WORDS, EXTENTS, PARAMS
 
@@ -85,7 +85,8 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
     defaults = [word for p in manifest.params for word in p.default.words]
     params = _params(manifest)
     slots = _slots(facts)
-    programs = [_program(p, s) for p, s in zip(facts.programs, slots, strict=True)]
+    limits = [_limits(p.limits) for p in facts.programs]
+    programs = [_program(*x) for x in zip(facts.programs, slots, limits, strict=True)]
     tables: dict[str, ctypes.Array[Any]] = {
         "names": (ctypes.c_void_p * len(names))(*map(id, names)),
         "places": _words([names.index(name) for name in positional]),
@@ -105,12 +106,12 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         words=len(defaults),
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
-        longest=max((p.shared for p in facts.programs), default=0),
+        longest=max((row.shared for p in facts.programs for row in p.limits), default=0),
         cached=streaming.fewest_bytes(),
         crew=ctypes.addressof(relay.crew) if relay.relays() else None,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
-    record.kept = (tables, slots, names, dtypes, pack, [p.code for p in facts.programs])
+    record.kept = (tables, slots, limits, names, dtypes, pack, [p.code for p in facts.programs])
     return record
 
 
@@ -132,7 +133,15 @@ def _slots(facts: CallFacts) -> list[ctypes.Array[ctypes.c_uint64]]:
     return [_words([at[name] for name in p.arguments]) for p in facts.programs]
 
 
-def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layout.Program:
+def _limits(rows: Sequence[Limits]) -> ctypes.Array[layout.Limits]:
+    return (layout.Limits * len(rows))(*(layout.Limits(*row) for row in rows))
+
+
+def _program(
+    program: CallProgram,
+    slots: ctypes.Array[ctypes.c_uint64],
+    limits: ctypes.Array[layout.Limits],
+) -> layout.Program:
     least, most = program.columns
     fewest, tallest = program.rows
     return layout.Program(
@@ -145,11 +154,9 @@ def _program(program: CallProgram, slots: ctypes.Array[ctypes.c_uint64]) -> layo
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),
-        longest=program.longest,
-        brief=program.brief,
         run=program.code["run"],
-        shared=program.shared,
-        block=program.block,
+        limits=ctypes.addressof(limits),
+        sizes=len(limits),
         width=program.width,
     )
 

@@ -106,16 +106,29 @@ class Param(ctypes.Structure):
     _fields_ = [("kind", _i64), ("place", _i64)]
 
 
+class Limits(ctypes.Structure):
+    """Of how many elements a run is what: ``call_facts.Limits``."""
+
+    _fields_ = [
+        ("longest", _i64),
+        ("brief", _i64),
+        ("shared", _i64),
+        ("block", _i64),
+        ("segment", _i64),
+    ]
+
+
 class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of
     ``least`` to ``most`` columns and ``fewest`` to ``tallest`` rows, ``together`` of which are a
-    unit. ``entry`` is ``one`` of the program, ``run`` its ``run``;
-    ``slots`` says for each of its ``count`` arguments which of ``Frame.values`` it is. Runs of up
-    to ``longest`` elements stay on the calling thread, of more than ``brief`` release the GIL, of
-    up to ``shared`` are shared with threads that are awake: in blocks of ``block`` elements at
-    most, in steps of ``width``."""
+    unit. ``entry`` is ``one`` of the program, ``run`` its ``run``; ``slots`` says for each of its
+    ``count`` arguments which of ``Frame.values`` it is. ``limits`` are ``sizes`` of ``Limits``, of
+    which the k-th is for calls whose largest input has k bits of elements, and the last for larger
+    ones. Runs of up to ``longest`` elements stay on the calling thread, of more than ``brief``
+    release the GIL, of up to ``shared`` are shared with threads that are awake: in blocks of
+    ``block`` elements at most, in parts of a row of ``segment`` at least, in steps of ``width``."""
 
     _fields_ = [
         ("key", _i64),
@@ -127,11 +140,9 @@ class Program(ctypes.Structure):
         ("entry", _ptr),
         ("slots", _ptr),
         ("count", _i64),
-        ("longest", _i64),
-        ("brief", _i64),
         ("run", _ptr),
-        ("shared", _i64),
-        ("block", _i64),
+        ("limits", _ptr),
+        ("sizes", _i64),
         ("width", _i64),
     ]
 
@@ -256,6 +267,7 @@ RECORDS: Final[tuple[type[ctypes.Structure], ...]] = (
     Buffer,
     Port,
     Param,
+    Limits,
     Program,
     Kernel,
     Frame,

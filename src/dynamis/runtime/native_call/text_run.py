@@ -44,12 +44,14 @@ known:
   put i64 %units, %to, 5
   put i64 1, %to, 6
   put i64 %width, %to, 7
-  %longest = get Program.longest %program
-  %brief = get Program.brief %program
+  %limits = call ptr @limits_for(ptr %program, ptr %frame, i64 %inputs)
+  %longest = get Limits.longest %limits
+  %brief = get Limits.brief %limits
   %long = icmp ugt i64 %elements, %longest
   br i1 %long, label %share, label %gather
 share:
-  %shared = call i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, i64 %elements)
+  %shared = call i1 @share(
+      ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements)
   ret i1 %shared
 gather:
   %entry.point = get Program.entry %program
@@ -96,6 +98,38 @@ one:
   br label %next
 end:
   ret void
+}
+
+; The limits of a program that go with the largest input's number of elements.
+define internal ptr @limits_for(ptr %program, ptr %frame, i64 %inputs) nounwind {
+entry:
+  %limits = get Program.limits %program
+  %sizes = get Program.sizes %program
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %most = phi i64 [ 0, %entry ], [ %more.now, %one ]
+  %more = icmp ult i64 %i, %inputs
+  br i1 %more, label %one, label %bits
+one:
+  %elements = call i64 @elements(ptr %frame, i64 %i)
+  %more.now = call i64 @greater(i64 %elements, i64 %most)
+  %i.next = add i64 %i, 1
+  br label %next
+bits:
+  %size = phi i64 [ 0, %next ], [ %size.next, %larger ]
+  %left = phi i64 [ %most, %next ], [ %half, %larger ]
+  %size.next = add i64 %size, 1
+  %counted = icmp eq i64 %left, 0
+  %last = icmp eq i64 %size.next, %sizes
+  %done = or i1 %counted, %last
+  br i1 %done, label %end, label %larger
+larger:
+  %half = lshr i64 %left, 1
+  br label %bits
+end:
+  %found = getelementptr %Limits, ptr %limits, i64 %size
+  ret ptr %found
 }
 
 ; The program for the inputs whose extent is the domain's, its columns and rows; or null.

@@ -1,8 +1,9 @@
 """The wrapper's part that shares a run: with threads of the pool that are awake (``relay.py``).
 
 Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). The domain is cut
-as ``plan.py`` cuts it. Where no thread is awake the Python path takes the run, and wakes one; it
-also takes runs that are long enough to be interrupted, and those that stream their results.
+as ``plan.py`` cuts it. A run for one thread is done on the calling one. Where others are wanted and
+none is awake the Python path takes the run, and wakes one; it also takes runs that are long enough
+to be interrupted, and those that stream their results.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Final
 
 SHARE: Final = """
 ; Run a program on this thread and others. False: the Python path must take the run.
-define internal i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, i64 %elements) nounwind {
+define internal i1 @share(
+    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements) nounwind {
 entry:
-  %most = get Program.shared %program
+  %most = get Limits.shared %limits
   %long = icmp ugt i64 %elements, %most
   br i1 %long, label %no, label %size
 size:
@@ -30,10 +32,11 @@ number:
   %usual = get Crew.threads %crew
   %any = icmp eq i64 %asked, 0
   %threads = select i1 %any, i64 %usual, i64 %asked
-  %several = icmp ugt i64 %threads, 1
-  br i1 %several, label %cut, label %no
+  %unknown = icmp eq i64 %threads, 0
+  br i1 %unknown, label %no, label %cut
 cut:
-  %blocks = call i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads)
+  %blocks = call i64 @cut(
+      ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads)
   call void @gather(ptr %program, ptr %frame)
   %share = alloca %Share, align 8
   %control = at Share.control %share
@@ -48,7 +51,9 @@ cut:
   %helpers = sub i64 %threads, 1
   %posted = call i64 @post_to(ptr %crew, ptr %share, ptr %program, ptr %slots, i64 %helpers)
   %nobody = icmp eq i64 %posted, 0
-  br i1 %nobody, label %no, label %run
+  %several = icmp ne i64 %helpers, 0
+  %lonely = and i1 %nobody, %several
+  br i1 %lonely, label %no, label %run
 run:
   %entry.point = get Program.run %program
   %thread = py PyEval_SaveThread()
@@ -84,12 +89,13 @@ end:
 }
 
 ; Cut the domain; the number of blocks.
-define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) nounwind {
+define internal i64 @cut(
+    ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads) nounwind {
   %values = at Frame.values %frame
   %domain = getelementptr i64, ptr %values, i64 $DOMAIN
   %columns = item i64 %domain, 0
   %row.units = item i64 %domain, 4
-  %most = get Program.block %program
+  %most = get Limits.block %limits
   %width = get Program.width %program
   %parts = mul i64 %threads, $BLOCKS_A_THREAD
   %part = udiv i64 %elements, %parts
@@ -98,8 +104,8 @@ define internal i64 @cut(ptr %program, ptr %frame, i64 %elements, i64 %threads) 
   %up = add i64 %columns, %wanted
   %up.less = sub i64 %up, 1
   %by.block = udiv i64 %up.less, %wanted
-  %wide = mul i64 %width, $WIDE_STEPS
-  %by.step = udiv i64 %columns, %wide
+  %segment = get Limits.segment %limits
+  %by.step = udiv i64 %columns, %segment
   %fewer = call i64 @less(i64 %by.block, i64 %by.step)
   %cuts = call i64 @greater(i64 %fewer, i64 1)
   %length = udiv i64 %columns, %cuts

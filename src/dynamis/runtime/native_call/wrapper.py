@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..dispatch import MAX_THREADS
-from ..plan import BLOCKS_A_THREAD, PARTS_A_THREAD, WIDE_STEPS
+from ..plan import BLOCKS_A_THREAD, PARTS_A_THREAD
 from ..relay import SETTLE
 from . import layout
 from .assembler import assemble
@@ -51,7 +51,6 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "SETTLE": SETTLE,
         "BLOCKS_A_THREAD": BLOCKS_A_THREAD,
         "PARTS_A_THREAD": PARTS_A_THREAD,
-        "WIDE_STEPS": WIDE_STEPS,
     }
     body = "\n".join([_CALL, BIND, TAKE, RESULTS, CONVERT, RUN, SHARE])
     for name in sorted(numbers, key=len, reverse=True):
