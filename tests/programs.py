@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynamis.codegen import Options, compile_ast
 from dynamis.dtype import AddrSpace, Ptr, Val, bool_, int32, uint8
-from dynamis.render import RECORD_WORDS, parameters, render_llvm
+from dynamis.render import RECORD_WORDS, Machine, parameters, render_llvm
 from dynamis.runtime.jit import compile_llvm, host
 from dynamis.uop import (
     AxisType,
@@ -59,10 +59,13 @@ def map_ast(body: Callable[..., Uop], sources: Sequence[Val], result: Val) -> Uo
     return sink([end_(value=out, ranges=[i])])
 
 
-def run_ast(root: Uop, arrays: Sequence[NDArray[np.generic]], width: int) -> None:
-    """Run an AST over its arrays (slot order, one length), in one block."""
+def run_ast(
+    root: Uop, arrays: Sequence[NDArray[np.generic]], width: int, machine: Machine | None = None
+) -> None:
+    """Run an AST over its arrays (slot order, one length), in one block, rendered for a machine
+    that this one can stand for; None: for this one."""
     program = compile_ast(root, Options(width=width))
-    native = compile_llvm(render_llvm(program, host()))
+    native = compile_llvm(render_llvm(program, machine or host()))
     n = arrays[0].size
     scalars = {
         "width": n,

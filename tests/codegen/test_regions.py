@@ -14,6 +14,7 @@ from dynamis.codegen.split import lowered_axis
 from dynamis.kernel import account, optimize
 from dynamis.lower import CallClass, lower
 from dynamis.uop import Ops, Uop
+from dynamis.uop.elementary import RARE
 
 
 def dear(x: f32) -> f32:
@@ -336,3 +337,30 @@ def test_rows_in_a_step_have_loops_of_their_own_in_their_arms() -> None:
         want = looping_stencil(image, backend="reference")
         for width in (1, 8, 32):
             assert looping_stencil.options(width=width)(image).tobytes() == want.tobytes()
+
+
+@dy.kernel
+def rare_arms(a: Rows[f32]) -> Rows[f32]:
+    x = a.sample()
+    return dy.sin(x) * dy.cos(x) + dy.exp(dy.sin(x))
+
+
+def test_the_other_value_of_a_rare_choice_is_ready_before_its_region() -> None:
+    module = account(rare_arms.module)
+    program = compile_ast(lower(module, CallClass((True,))).root, Options(width=8)).src
+    place = {u: n for n, u in enumerate(program)}
+    inside: dict[Uop, Uop] = {}
+    opened: list[Uop] = []
+    for u in program:
+        if u.op is Ops.ENDIF:
+            opened.pop()
+        if opened:
+            inside[u] = opened[-1]
+        if u.op is Ops.IF:
+            opened.append(u)
+    choices = [u for u in program if u.op is Ops.WHERE and u.node_tag == RARE]
+    assert len(choices) == 3
+    for choice in choices:
+        _, made, usual = choice.src
+        assert usual not in inside
+        assert place[usual] < place[inside[made]] < place[made] < place[choice]

@@ -93,6 +93,10 @@ def _log(u: mpfr) -> mpfr:
     return 2 * gmpy2.atanh(s) / s
 
 
+def _exp_tail(r: mpfr) -> mpfr:
+    return (gmpy2.expm1(r) - r) / (r * r)
+
+
 def _root_of_exp2(r: mpfr) -> mpfr:
     return gmpy2.expm1(r * gmpy2.log(mpfr(2)) / 16) / r
 
@@ -101,6 +105,9 @@ _TINY = "1e-80"  # beside a removable pole
 POLYNOMIALS = {
     "exp": Polynomial(
         gmpy2.exp, lambda r: 1 / gmpy2.exp(r), "-0.34658", "0.34658", exponential._EXP, 50.5
+    ),
+    "exp, tail": Polynomial(
+        _exp_tail, lambda r: r * r, "-0.01084", "0.01084", exponential._TAIL, 42.4
     ),
     "exp2 itself": Polynomial(
         gmpy2.exp2, lambda r: 1 / gmpy2.exp2(r), "-0.5", "0.5", exponential._EXP2, 50.5

@@ -71,11 +71,23 @@ def test_the_reduction_of_huge_angles_is_jumped_over(name: str) -> None:
     assert not [line for line in outside if "Ops.MUL " in line and "dtypes.ulong" in line]
 
 
+RARE = {"sin": 2 + 7, "cos": 2 + 8, "tan": 2 + 12, "exp": 3 + 10, "exp2": 10}
+"""Multiply-adds of rare arms: the reduction of huge angles, or of any argument in f64, and the
+polynomials."""
+
+
 @pytest.mark.parametrize("name", UNARY)
 def test_the_usual_path_stands_in_no_region(name: str) -> None:
     inside, outside = (sum("Ops.MULACC" in line for line in part) for part in regions(name))
-    assert inside == (2 if name in ("sin", "cos", "tan") else 0)
+    assert inside == RARE.get(name, 0)
     assert outside > 5
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_the_usual_path_of_an_exponential_has_no_doubles(name: str) -> None:
+    inside, outside = regions(name)
+    assert any("dtypes.double" in line for line in inside)
+    assert not [line for line in outside if "dtypes.double" in line and "Ops.CONST" not in line]
 
 
 def test_constants_fold_to_the_same_words() -> None:

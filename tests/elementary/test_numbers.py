@@ -9,14 +9,15 @@ from random import Random
 import gmpy2
 import pytest
 
-from dynamis.elementary.numbers import NUMBERS, Integer, fma
-from dynamis.kernel.types import bits_double, double_bits
+from dynamis.elementary.numbers import NUMBERS, Integer, fma, fma32
+from dynamis.kernel.types import bits_double, bits_float, double_bits
 
 SEED = 20261130
 EDGES = (
     0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
     -1.7976931348623157e308, 0.1, math.inf, -math.inf, math.nan, 2.0**900, 2.0**-900,
 )  # fmt: skip
+SINGLE = gmpy2.context(precision=24, emin=-148, emax=128, subnormalize=True)
 WIDE = gmpy2.context(precision=53, emin=-1073, emax=1024, subnormalize=True)
 
 
@@ -44,6 +45,43 @@ def test_fma_rounds_once_on_any_words_and_edges() -> None:
     cases += [(a, b, c) for a in EDGES for b in EDGES for c in EDGES]
     for a, b, c in cases:
         assert same(fma(a, b, c), nearest_fma(a, b, c)), (a, b, c)
+
+
+def nearest32(operation: str, *args: float) -> float:
+    with gmpy2.context(SINGLE):
+        return float(getattr(gmpy2, operation)(*map(gmpy2.mpfr, args)))
+
+
+def test_fma32_rounds_once_where_f64_would_round_twice() -> None:
+    rng = Random(SEED)
+    for _ in range(4000):
+        a, b = (NUMBERS.narrow(rng.uniform(1, 2)) for _ in range(2))
+        product = a * b  # c so that the sum is next to the middle of two f32
+        middle = NUMBERS.narrow(product) + 2.0 ** rng.choice((-24, -25)) * rng.choice((1, -1))
+        c = NUMBERS.narrow(rng.choice((2.0**-60, -(2.0**-60), middle - product, 2.0**-31)))
+        args = rng.choice(((a, b, c), (a, 1.0 + 2.0**-23 * rng.randint(0, 9), c)))
+        want = nearest32("fma", *args)
+        assert same(fma32(*args), want), args
+    a, b, c = 1.0 + 2.0**-12, 1.0 + 2.0**-12, 2.0**-60  # 1 + 2**-11 + 2**-24 and a bit more
+    assert fma32(a, b, c) == nearest32("fma", a, b, c) == 1.0 + 2.0**-11 + 2.0**-23
+    assert NUMBERS.narrow(fma(a, b, c)) == 1.0 + 2.0**-11
+
+
+def test_f32_arithmetic_rounds_once_on_any_words() -> None:
+    rng = Random(SEED)
+    words = [bits_float(rng.getrandbits(32)) for _ in range(4000)]
+    words += [0.0, -0.0, 1.0, math.inf, -math.inf, math.nan, 2.0**-149, 3.4028234663852886e38]
+    for _ in range(6000):
+        a, b, c = (rng.choice(words) for _ in range(3))
+        assert same(NUMBERS.add32(a, b), nearest32("add", a, b)), (a, b)
+        assert same(NUMBERS.sub32(a, b), nearest32("sub", a, b)), (a, b)
+        assert same(NUMBERS.mul32(a, b), nearest32("mul", a, b)), (a, b)
+        assert same(NUMBERS.fma32(a, b, c), nearest32("fma", a, b, c)), (a, b, c)
+
+
+def test_a_lookup_takes_the_low_bits() -> None:
+    table = (1.0, 2.0, 4.0, 8.0)
+    assert [NUMBERS.lookup(NUMBERS.u32(k), table) for k in (0, 1, 7, 0xFFFFFFFE)] == [1, 2, 8, 4]
 
 
 def test_words_wrap_and_shift_as_their_kind() -> None:

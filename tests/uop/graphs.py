@@ -46,6 +46,8 @@ def _value(u: Uop, src: Sequence[Value]) -> Value:
     if u.op is Ops.INDEX:
         lanes, at = src
         assert isinstance(lanes, tuple)
+        if isinstance(at, tuple):
+            return tuple(lanes[int(k)] for k in at)
         assert isinstance(at, int)
         return lanes[at]
     if not u.op.is_elementwise:

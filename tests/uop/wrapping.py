@@ -78,6 +78,8 @@ def _node(u: Uop, src: list[tuple[Array, Array]]) -> tuple[Array, Array]:
         return np.stack(np.broadcast_arrays(*map(np.atleast_1d, data))), there
     if u.op is Ops.INDEX:
         lanes, at = data
+        if np.ndim(at) == 2:  # lanes of numbers, which no environment changes
+            return lanes[at[:, 0]], there
         return lanes[int(at)], there
     if u.op is Ops.CAST:
         return _cast(data[0], dtype, kind), there

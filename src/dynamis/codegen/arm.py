@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..uop import Ops, Uop
-from ..uop.elementary import SELECT
+from ..uop.elementary import RARE, SELECT
 from ..uop.guards import Guard
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
@@ -143,6 +143,12 @@ def cost_of(u: Uop) -> int:
 def is_choice(u: Uop) -> bool:
     """Whether a node is a WHERE of which one value may be left out where nobody chooses it."""
     return u.op is Ops.WHERE and u.node_tag != SELECT
+
+
+def is_arm(u: Uop, place: int) -> bool:
+    """Whether a source only matters under a node's condition. A rare choice's other value always
+    does."""
+    return place > 0 and is_choice(u) and (place == 1 or u.node_tag != RARE)
 
 
 def is_one_operation(asked: Uop, u: Uop) -> bool:

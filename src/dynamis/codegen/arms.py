@@ -3,7 +3,8 @@
 An AST is predicated: both arms of a WHERE are computed, and the lanes choose. A node all of whose
 uses are in one arm of one condition has that arm as its *home*; arms nest. These have arms:
 
-- a WHERE, unless its tag is ``SELECT``, which says that both of its values stay computed;
+- a WHERE, unless its tag is ``SELECT``, which says that both of its values stay computed; one with
+  ``RARE`` has a first arm only, and its other value is ready before that;
 - a bool AND with a condition that guards something else too: the other operand matters only there;
 - a loop that has no iterations where a condition holds in no lane, and a gated store of a register:
   they do nothing there, so that they may be skipped, whoever looks at the register afterwards.
@@ -19,6 +20,7 @@ from collections.abc import Collection, Sequence
 from operator import or_
 
 from ..uop import Ops, Uop, replace
+from ..uop.elementary import RARE
 from ..uop.guards import Guard, conjuncts, guard, idle
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
@@ -29,6 +31,7 @@ from .arm import (
     cost_of,
     dear_outside,
     entered,
+    is_arm,
     is_choice,
     is_movable,
     is_one_operation,
@@ -116,7 +119,7 @@ class Arms:
             copies = self._copies(u) if moving else None
             for place, s in enumerate(u.src):
                 arm = own
-                if place > 0 and is_choice(u) and u.src.count(s) == 1:
+                if is_arm(u, place) and u.src.count(s) == 1:
                     asked, holds = guard(u.src[0])
                     if asked.op is not Ops.CONST:
                         arm = own.arm((asked, holds == (place == 1)))
@@ -330,7 +333,7 @@ class Arms:
     def _attach(self) -> None:
         """Choices of a dear arm are made at its end: without it they are what they are idle."""
         for u in self.order:
-            if u.op is Ops.WHERE and is_choice(u):
+            if u.op is Ops.WHERE and is_choice(u) and u.node_tag != RARE:
                 asked, holds = guard(u.src[0])
                 if asked.op is Ops.CONST or is_one_operation(asked, u):
                     continue

@@ -75,7 +75,7 @@ class _Item:
 
 class _Lists:
     def __init__(self, arms: Arms, rows: int):
-        order, self.places = guarded(arms)
+        order, self.places, self.first = guarded(arms)
         self.by_loop: dict[Uop | None, list[Uop]] = {}
         for u in order:
             # a RANGE stands in front of its loop's own list, and is part of the item of its END
@@ -147,11 +147,11 @@ class _Lists:
         return out
 
     def _needs(self) -> dict[Uop, Collection[Uop]]:
-        """What must stand before each node: its sources and its guards; before the END of a loop
-        also what its RANGE and the nodes inside need from outside."""
+        """What must stand before each node: its sources, and what its region wants before it;
+        before the END of a loop also what its RANGE and the nodes inside need from outside."""
         lists = self.by_loop.values()
         needs: dict[Uop, Collection[Uop]] = {
-            u: (*u.src, *self._guards(u)) for nodes in lists for u in nodes
+            u: (*u.src, *self._guards(u), *self.first.get(u, ())) for nodes in lists for u in nodes
         }
         ends = [u for nodes in lists for u in nodes if u.op is Ops.END]
         for end in sorted(ends, key=lambda u: len(u.src[1].ranges), reverse=True):

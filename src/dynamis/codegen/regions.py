@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ..uop import Uop
+from ..uop import Ops, Uop
+from ..uop.elementary import RARE
 from .arm import Arm
 from .arms import Arms
 
@@ -18,18 +19,32 @@ Places = dict[Uop, tuple[Arm, ...]]
 """The dear arms around each node in the list of its loop, outermost first."""
 
 
-def guarded(arms: Arms) -> tuple[list[Uop], Places]:
-    """The nodes in an order in which guards come before what they guard, and each one's arms.
+First = dict[Uop, tuple[Uop, ...]]
+"""For some nodes of regions: what has to run before them though they do not use it."""
+
+
+def guarded(arms: Arms) -> tuple[list[Uop], Places, First]:
+    """The nodes in an order in which guards come before what they guard, each one's arms, and what
+    has to run before it too: the other value of a rare choice, which is the choice's where the
+    region is not entered.
 
     Guards that are not nodes of the program yet are added. Nodes that are in no arm are not in the
     second answer."""
     if not arms.any_dear:
-        return list(arms.order), {}
+        return list(arms.order), {}, {}
     loops = arms.loops
     order = [v for u in arms.order for v in (u, *arms.negations.get(u, ()))]
     around = {u: _dear_around(arms.home(u)) for u in order}
     places = {u: tuple(a for a in found if a.loop is loops[u]) for u, found in around.items()}
-    return _guards_first(order, around), {u: found for u, found in places.items() if found}
+    first: First = {}
+    for u in order:
+        if u.op is Ops.WHERE and u.node_tag == RARE:
+            condition, made, usual = u.src
+            inner = places.get(made)
+            if inner and inner[-1].guard is condition and loops[u] is loops[made]:
+                first[made] = (*first.get(made, ()), usual)
+    order = _guards_first(order, around, first)
+    return order, {u: found for u, found in places.items() if found}, first
 
 
 def _dear_around(home: Arm) -> tuple[Arm, ...]:
@@ -37,9 +52,10 @@ def _dear_around(home: Arm) -> tuple[Arm, ...]:
     return tuple(arm for arm in home.around() if arm.condition is not None and arm.is_dear)[::-1]
 
 
-def _guards_first(order: Sequence[Uop], around: Places) -> list[Uop]:
-    """``order`` with each node after the guards of its arms. No guard depends on what it guards:
-    it is asked for around it."""
+def _guards_first(order: Sequence[Uop], around: Places, first: First) -> list[Uop]:
+    """``order`` with each node after the guards of its arms, and after the other value of what
+    chooses it. No guard depends on what it guards: it is asked for around it; nor does the other
+    value: what it needs is used outside of the arm."""
     done: set[Uop] = set()
     out: list[Uop] = []
     for root in order:
@@ -49,7 +65,8 @@ def _guards_first(order: Sequence[Uop], around: Places) -> list[Uop]:
             if u in done:
                 stack.pop()
                 continue
-            missing = [s for s in (*u.src, *(arm.guard for arm in around[u])) if s not in done]
+            needs = (*u.src, *(arm.guard for arm in around[u]), *first.get(u, ()))
+            missing = [s for s in needs if s not in done]
             if missing:
                 stack += missing[::-1]
             else:

@@ -5,8 +5,8 @@ A function of ``elementary/`` takes an ``Arithmetic`` and its arguments and is e
 nodes, which become code. There are three kinds of value:
 
 - ``Real``: a float. ``+ - *``, unary ``-``, ``< > <= >=`` are Python's operators, and a Python
-  float may stand beside a value. Arithmetic is done on f64 only: it rounds once, to nearest even.
-  An f32 is compared, selected, widened and taken apart, no more.
+  float may stand beside a value. That arithmetic is of f64: it rounds once, to nearest even. An
+  f32 is compared, selected, widened and taken apart; ``add32 sub32 mul32 fma32`` compute on it.
 - ``Word``: an unsigned or signed integer of 32 or 64 bits. ``+ - * & | ^ << >>``, unary ``-`` and
   order are Python's operators, and a Python int may stand beside a word. Results wrap; a shift
   count is below the width; ``>>`` brings in the sign of a signed word. The words of two operands
@@ -39,6 +39,23 @@ class Arithmetic(Protocol):
     def fma(self, a: Real, b: Real, c: Real) -> Real:
         """a*b + c in f64, rounded once. At least one operand is no Python number."""
 
+    def add32(self, a: Real, b: Real) -> Real:
+        """a + b of f32, rounded to f32. Of two operands of this, the next two and ``fma32`` one at
+        least is no Python number; those that are, f32 holds exactly."""
+
+    def sub32(self, a: Real, b: Real) -> Real:
+        """a - b of f32, rounded to f32."""
+
+    def mul32(self, a: Real, b: Real) -> Real:
+        """a*b of f32, rounded to f32."""
+
+    def fma32(self, a: Real, b: Real, c: Real) -> Real:
+        """a*b + c of f32, rounded to f32 once."""
+
+    def lookup(self, index: Word, table: Sequence[float]) -> Real:
+        """The f32 of ``table`` at the low bits of a u32; it has a power of two of entries, at least
+        two, all of f32."""
+
     def div(self, a: Real, b: Real) -> Real:
         """a / b in f64, by zero as IEEE 754 says."""
 
@@ -61,8 +78,9 @@ class Arithmetic(Protocol):
         dear: Callable[[], tuple[Any, ...]],
         usual: Callable[[], tuple[Any, ...]],
     ) -> tuple[Any, ...]:
-        """The values of ``dear`` where the condition holds, else those of ``usual``. Compiled code
-        jumps over ``dear`` where no lane needs it, if it is of 16 operations or more."""
+        """The values of ``dear`` where the condition holds, which is seldom, else those of
+        ``usual``. Compiled code jumps over ``dear`` where no lane needs it, if it is of 16
+        operations or more."""
 
     def bits32(self, x: Real) -> Word:
         """The u32 that is an f32's pattern."""
@@ -104,6 +122,15 @@ def horner(m: Arithmetic, x: Real, coefficients: Sequence[float]) -> Real:
     return result
 
 
+def horner32(m: Arithmetic, x: Real, coefficients: Sequence[float]) -> Real:
+    """The same in f32."""
+    *rest, total = coefficients
+    result: Real = total
+    for c in reversed(rest):
+        result = m.fma32(x, result, c)
+    return result
+
+
 def magnitude(m: Arithmetic, x: Real) -> Real:
     """|x| of an f32."""
     return m.float32(m.bits32(x) & 0x7FFFFFFF)
@@ -117,3 +144,5 @@ def copysign(m: Arithmetic, size: Real, x: Real) -> Real:
 SHIFT = 1.5 * 2.0**52
 """``(x + SHIFT) - SHIFT`` is the whole number nearest to x, ties to even, for |x| < 2**51; the low
 bits of ``x + SHIFT`` are that number in two's complement."""
+SHIFT32 = 1.5 * 2.0**23
+"""The same of f32, for |x| < 2**22."""

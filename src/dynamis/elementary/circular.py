@@ -10,7 +10,9 @@ are chosen so that no f32 input is rounded wrongly; the walk over all f32 shows 
 
 from __future__ import annotations
 
-from .arithmetic import SHIFT, Arithmetic, Real, Truth, Word, horner
+from collections.abc import Callable
+
+from .arithmetic import SHIFT, Arithmetic, Real, Word, horner
 from .turn import HUGE_BITS, half_turns
 
 _PI = 3.141592653589793, 1.2246467991473532e-16
@@ -45,60 +47,74 @@ _TAN_COS = (
 
 def sin(m: Arithmetic, x: Real) -> Real:
     """sin x of an f32 in radians, to nearest; C23 F.10.1.6: sin(±0) is ±0, sin(±inf) NaN."""
-    w = m.wide(x)
 
-    def usual() -> tuple[Real, Word]:
+    def usual(w: Real) -> tuple[Real, Word]:
         shifted = m.fma(w, _INVERSE_PI, SHIFT)
         return _less(m, w, shifted - SHIFT, _PI), m.bits64(shifted)
 
-    def dear() -> tuple[Real, Word]:
+    def huge(w: Real) -> tuple[Real, Word]:
         turns = half_turns(m, x)
         angle = _angle(m, turns << 1, _PI, w)
         return m.where(w < 0.0, -angle, angle), (turns + (1 << 62)) >> 63
 
-    r, count = m.branch(_is_huge(m, x), dear, usual)
-    return m.narrow(_negated(m, _sine(m, r, _SIN), count))
+    def value(r: Real, count: Word) -> Real:
+        return m.narrow(_negated(m, _sine(m, r, _SIN), count))
+
+    return _reduced(m, x, usual, huge, value)
 
 
 def cos(m: Arithmetic, x: Real) -> Real:
     """cos x of an f32 in radians, to nearest; C23 F.10.1.5: cos(±0) is 1, cos(±inf) NaN."""
-    w = m.wide(x)  # cos x = -(-1)**n sin(x - (n + 1/2) pi)
 
-    def usual() -> tuple[Real, Word]:
+    # cos x = -(-1)**n sin(x - (n + 1/2) pi)
+    def usual(w: Real) -> tuple[Real, Word]:
         shifted = m.fma(w, _INVERSE_PI, -0.5) + SHIFT
         return _less(m, w, (shifted - SHIFT) + 0.5, _PI), m.bits64(shifted)
 
-    def dear() -> tuple[Real, Word]:
+    def huge(w: Real) -> tuple[Real, Word]:
         turns = half_turns(m, x)
         return _angle(m, (turns - (1 << 62)) << 1, _PI, w), turns >> 63
 
-    r, count = m.branch(_is_huge(m, x), dear, usual)
-    return m.narrow(_negated(m, _sine(m, r, _COS), count + 1))
+    def value(r: Real, count: Word) -> Real:
+        return m.narrow(_negated(m, _sine(m, r, _COS), count + 1))
+
+    return _reduced(m, x, usual, huge, value)
 
 
 def tan(m: Arithmetic, x: Real) -> Real:
     """tan x of an f32 in radians, to nearest; C23 F.10.1.7: tan(±0) is ±0, tan(±inf) NaN."""
-    w = m.wide(x)
 
-    def usual() -> tuple[Real, Word]:
+    def usual(w: Real) -> tuple[Real, Word]:
         shifted = m.fma(w, 2.0 * _INVERSE_PI, SHIFT)
         return _less(m, w, shifted - SHIFT, _HALF_PI), m.bits64(shifted)
 
-    def dear() -> tuple[Real, Word]:
+    def huge(w: Real) -> tuple[Real, Word]:
         turns = half_turns(m, x)
         angle = _angle(m, turns << 2, _HALF_PI, w)
         return m.where(w < 0.0, -angle, angle), (turns + (1 << 61)) >> 62
 
-    r, count = m.branch(_is_huge(m, x), dear, usual)
-    u = r * r
-    sine, cosine = _sine(m, r, _TAN_SIN), m.fma(u, horner(m, u, _TAN_COS), 1.0)
-    odd = m.eq(count & 1, 1)  # tan(r + pi/2) = -cos r / sin r
-    return m.narrow(m.div(m.where(odd, -cosine, sine), m.where(odd, sine, cosine)))
+    def value(r: Real, count: Word) -> Real:
+        u = r * r
+        sine, cosine = _sine(m, r, _TAN_SIN), m.fma(u, horner(m, u, _TAN_COS), 1.0)
+        odd = m.eq(count & 1, 1)  # tan(r + pi/2) = -cos r / sin r
+        return m.narrow(m.div(m.where(odd, -cosine, sine), m.where(odd, sine, cosine)))
+
+    return _reduced(m, x, usual, huge, value)
 
 
-def _is_huge(m: Arithmetic, x: Real) -> Truth:
-    """Whether |x| >= 2**36, or NaN."""
-    return m.i32(m.bits32(x) & 0x7FFFFFFF) >= HUGE_BITS
+def _reduced(
+    m: Arithmetic,
+    x: Real,
+    usual: Callable[[Real], tuple[Real, Word]],
+    huge: Callable[[Real], tuple[Real, Word]],
+    value: Callable[[Real, Word], Real],
+) -> Real:
+    """The value at what a reduction of x gives: the usual one, or that of huge x and NaN. Each is
+    given x in f64. The value stands in both arms, so that the rare one leaves only a word."""
+    w = m.wide(x)
+    is_huge = m.i32(m.bits32(x) & 0x7FFFFFFF) > HUGE_BITS - 1
+    (result,) = m.branch(is_huge, lambda: (value(*huge(w)),), lambda: (value(*usual(w)),))
+    return result
 
 
 def _less(m: Arithmetic, w: Real, n: Real, period: tuple[float, float]) -> Real:

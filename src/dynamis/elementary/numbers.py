@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import c_float
 from typing import Any
 
@@ -104,6 +104,21 @@ class Numbers:
     def fma(self, a: Real, b: Real, c: Real) -> Real:
         return fma(a, b, c)
 
+    def add32(self, a: Real, b: Real) -> Real:
+        return c_float(a + b).value  # f64 has the bits that make a second rounding harmless
+
+    def sub32(self, a: Real, b: Real) -> Real:
+        return c_float(a - b).value
+
+    def mul32(self, a: Real, b: Real) -> Real:
+        return c_float(a * b).value
+
+    def fma32(self, a: Real, b: Real, c: Real) -> Real:
+        return fma32(a, b, c)
+
+    def lookup(self, index: Word, table: Sequence[float]) -> Real:
+        return table[index.value & (len(table) - 1)]
+
     def div(self, a: Real, b: Real) -> Real:
         if b != 0.0:
             return a / b
@@ -170,6 +185,23 @@ def _plain(x: Real | Word) -> Any:
 
 
 NUMBERS = Numbers()
+
+
+def fma32(a: float, b: float, c: float) -> float:
+    """a*b + c of f32, rounded to f32 once.
+
+    The product is exact in f64. Where the sum is not, and its last bit is even, the neighbour on
+    the other side of the exact sum is taken: to round an odd value again is to round the exact one
+    (Boldo and Melquiond, 2008)."""
+    p = a * b
+    total = p + c
+    if not math.isfinite(total):
+        return total
+    back = total - p
+    error = (p - (total - back)) + (c - back)
+    if error and not _U64.unpack(_F64.pack(total))[0] & 1:
+        total = math.nextafter(total, math.copysign(math.inf, error))
+    return c_float(total).value
 
 
 _SPLIT = 2.0**27 + 1.0

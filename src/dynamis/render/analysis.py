@@ -51,16 +51,9 @@ def operands(u: Uop) -> list[tuple[Uop, int]]:
     match u.op:
         case Ops.RANGE:
             return [(u.src[0], 0)]
-        case (
-            Ops.END
-            | Ops.ENDIF
-            | Ops.GROUP
-            | Ops.AFTER
-            | Ops.INDEX
-            | Ops.SINK
-            | Ops.PARAM
-            | Ops.BUFFER
-        ):
+        case Ops.END | Ops.ENDIF | Ops.GROUP | Ops.AFTER | Ops.SINK | Ops.PARAM | Ops.BUFFER:
+            return []
+        case Ops.INDEX if is_address(u):
             return []
         case Ops.IF:
             return [(u.src[0], lanes_of(u.src[0]))]
@@ -111,6 +104,11 @@ def rendered_nodes(program: Sequence[Uop]) -> tuple[dict[Uop, int], Reads]:
                 splat = 0 if lanes_or_zero(operand) else lanes
                 needed[operand] = max(needed.get(operand, 0), splat)
     return needed, reads
+
+
+def is_address(u: Uop) -> bool:
+    """Whether an INDEX names a place in memory or a register, and has no value of its own."""
+    return storage_of(u).dtype.is_ptr
 
 
 def lanes_or_zero(u: Uop) -> int:

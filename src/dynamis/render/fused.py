@@ -10,18 +10,24 @@ from typing import NamedTuple
 
 from ..dtype import float32, float64
 from ..uop import Ops, Uop, const_of_dtype
+from .lookups import lookup
 
 
 class Fused(NamedTuple):
-    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``."""
+    """``name`` of an LLVM intrinsic or fcmp predicate, over ``operands``;
+    or "lookup", in ``table`` at the one operand."""
 
     name: str
     operands: tuple[Uop, ...]
+    table: tuple[float, ...] = ()
 
 
 def fused(u: Uop) -> Fused | None:
     """The one operation that ``u`` and the nodes under it are, if they are."""
     match u.op:
+        case Ops.INDEX:
+            found = lookup(u)
+            return None if found is None else Fused("lookup", (found.at,), found.table)
         case Ops.WHERE if u.dtype.is_float:
             return _rounding(u)
         case Ops.WHERE if u.dtype.is_int:

@@ -12,15 +12,16 @@ the loop stores.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..dtype import Ptr, bool_
-from ..uop import Ops, Uop, UopError
+from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
 from .accesses import Accesses
-from .analysis import escaping, loops_around_loops, register_uses
+from .analysis import escaping, is_address, loops_around_loops, register_uses
+from .apart import Apart, Exchange, apart, narrowed, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
@@ -30,7 +31,7 @@ from .values import Parts, Wide
 LOOK_EVERY = 4096
 """Iterations of an innermost loop between two looks at the stop word; a power of two."""
 
-SELDOM = '\n!1 = !{!"branch_weights", i32 1, i32 63}'
+SELDOM = '\n!1 = !{!"branch_weights", i32 1, i32 2000}'
 """A region is seldom entered: what its own code needs must not be paid for around it, in registers
 that it takes and values that are kept in memory for it."""
 
@@ -58,7 +59,7 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
         declarations += SELDOM
     mode = X86_MODE if machine.x86 else ARM64_MODE if machine.arm64 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
-    return "\n".join([*body.out.lines, declarations, driver])
+    return "\n".join([*body.out.lines, *body.functions, declarations, driver])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class _Region:
     before: str
     branch: int
     kept: dict[Uop, Parts]
+    choices: list[Uop] | None
+    """The rare choices that are all that uses what it makes, if so."""
 
 
 @dataclass(slots=True)
@@ -94,21 +97,23 @@ class _Body(Accesses):
         self.around = loops_around_loops(self.program)
         self.escaping = escaping(self.rendered, self.reads)
         self.guards: list[_Region] = []
+        self.settled = settled(self.rendered, self.reads, self.escaping)
+        self.elsewhere: set[Uop] = set()
+        """Nodes that are not to be written where they stand."""
+        self.functions: list[str] = []
+        self.memory = 0
+        """Bytes in which words come to a function and back."""
 
     def render(self) -> _Body:
         arguments = "ptr %args, i64 %core_id, ptr %record, ptr %stop"
         head = f"define internal void @body({arguments}) noinline nounwind"
         self.out.lines.append(f"{head} {{\nentry:")
+        top = len(self.out.lines)
         order = {u: k for k, u in enumerate(parameters(self.source))}
         for u in self.program:
             if u.op is Ops.PARAM and u in self.needed:
                 self._parameter(order.get(u), u)
-        for arithmetic, run in runs(self.rendered, self.staggers):
-            if arithmetic and self.staggers(run):
-                self.staggered(run)
-            else:
-                for u in run:
-                    self._node(u)
+        self._nodes(self.rendered)
         self.out.line("br label %stopped")
         self.start("stopped")
         if self.streaming and self.machine.x86:
@@ -116,9 +121,21 @@ class _Body(Accesses):
             self.out.line("call void @llvm.x86.sse.sfence()")
         self.out.line("ret void")
         self.out.lines.append("}")
+        if self.memory:
+            self.out.lines.insert(top, f"  %memory = alloca [{self.memory} x i8], align 64")
         return self
 
     # --- nodes
+
+    def _nodes(self, program: Sequence[Uop]) -> None:
+        for arithmetic, nodes in runs(program, self.staggers):
+            run = [u for u in nodes if u not in self.elsewhere]
+            if arithmetic and run and self.staggers(run):
+                self.staggered(run)
+            else:
+                for u in run:
+                    if u not in self.elsewhere:
+                        self._node(u)
 
     def _parameter(self, number: int | None, u: Uop) -> None:
         if number is None:
@@ -159,7 +176,9 @@ class _Body(Accesses):
                 self.define(u, *self.load(u))
             case Ops.STACK:
                 self.define(u, *self.stack(u))
-            case Ops.CONST | Ops.PARAM | Ops.BUFFER | Ops.AFTER | Ops.GROUP | Ops.INDEX:
+            case Ops.CONST | Ops.PARAM | Ops.BUFFER | Ops.AFTER | Ops.GROUP:
+                pass
+            case Ops.INDEX if is_address(u):
                 pass
             case Ops.SINK:
                 pass
@@ -281,16 +300,64 @@ class _Body(Accesses):
         self.labels += 1
         n = self.labels
         holds = self.any_lane(u.src[0])
+        choices = self.settled.get(u)
+        if choices and (self.stored[u] or not all(self._is_at_hand(c.src[2]) for c in choices)):
+            choices = None
+        region = self._apart(u, choices) if choices else None
         kept = {r: self._crossing(r) for r in self.stored[u] if r in self.registers}
-        self.guards.append(_Region(n, self.block, len(self.out.lines), kept))
+        self.guards.append(_Region(n, self.block, len(self.out.lines), kept, choices))
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}, !prof !1")
         self.start(f"arm{n}")
         self.arms.append(set())
+        if region is not None:
+            self._call(f"rare{n}", region, u.src[0])
+
+    def _is_at_hand(self, u: Uop) -> bool:
+        return u.op is Ops.CONST or u in self.names
+
+    def _standing(self, u: Uop, lanes: int, per: int) -> Parts:
+        """The parts of a value as they were made, wherever that was."""
+        if u.op is Ops.CONST:
+            return self.use(u, lanes, per)
+        return self.names[u] if lanes_of(u) else self.splats[u]
+
+    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
+        region = apart(u, self.rendered, self.reads, choices)
+        if region is not None:
+            self.elsewhere.update(region.own)
+        return region
+
+    def _call(self, name: str, region: Apart, guard: Uop) -> None:
+        """Call a region that is a function, with its inputs, and the lanes it is for, in memory."""
+        lanes = lanes_of(guard)
+        arm = _Arm(name, region, self.machine, self.part_lanes(guard.dtype, lanes), lanes)
+        arm.render()
+        self.out.declared |= arm.out.declared
+        self.functions += arm.out.lines
+        own, exchange = arm.lanes, arm.exchange
+        self.memory = max(self.memory, lanes // own * exchange.stride)
+        for k, u in enumerate(region.inputs):
+            per = self.part_lanes(u.dtype, own)
+            exchange.move(self.out, "%memory", k, u, per, self.use(u, lanes, per))
+        bits = "0"
+        for k, part in enumerate(self.use(guard, lanes, own)):
+            word = self.out.value(f"bitcast <{own} x i1> {part} to i{own}")
+            word = self.out.value(f"zext i{own} {word} to i64")
+            word = self.out.value(f"shl i64 {word}, {k * own}")
+            bits = self.out.value(f"or i64 {bits}, {word}")
+        self.out.line(f"call void @{name}(ptr %memory, i64 {bits})")
+        for k, choice in enumerate(region.choices, len(region.inputs)):
+            made = choice.src[1]
+            per = self.part_lanes(made.dtype, own)
+            self.names[made] = exchange.move(self.out, "%memory", k, made, per, None)
 
     def _join(self, u: Uop) -> None:
         """Leave a region. Where it was not entered, registers are as before, a choice is its other
         value, and what else it made is zero, and not chosen."""
         region = self.guards.pop()
+        if region.choices is not None:
+            self._choose(region, region.choices)
+            return
         self.left |= self.arms.pop()
         made = {e: rest for e, rest in self.escaping.get(u, {}).items() if e in self.names}
         words = {e: self._leaving(e, rest) for e, rest in made.items()}
@@ -364,6 +431,40 @@ class _Body(Accesses):
         self.out.lines[region.branch : region.branch] = lines
         return made
 
+    def _choose(self, guard: _Region, choices: list[Uop]) -> None:
+        """Leave a region with the choices made in it, else their other values."""
+        rows: dict[Uop, tuple[str, list[tuple[str, str]]]] = {}
+        for choice in choices:
+            lanes, columns = lanes_of(choice), []
+            per = self.part_lanes(choice.dtype, lanes)
+            ty, mask = vector_type(scalar_type(choice.dtype), per), vector_type("i1", per)
+            test, made, usual = choice.src
+            if lanes:
+                columns = [self.use(s, lanes, per) for s in (test, made)]
+                columns.append(self._standing(usual, lanes, per))
+            else:
+                columns = [[self.scalar(s)] for s in choice.src]
+            rows[choice] = (
+                ty,
+                [
+                    (self.out.value(f"select {mask} {holds}, {ty} {a}, {ty} {b}"), b)
+                    for holds, a, b in zip(*columns, strict=True)
+                ],
+            )
+        self.left |= self.arms.pop()
+        arm = self.block
+        self.out.line(f"br label %join{guard.number}")
+        self.start(f"join{guard.number}")
+        for choice, (ty, pairs) in rows.items():
+            names = [
+                self.out.value(f"phi {ty} [ {chosen}, %{arm} ], [ {usual}, %{guard.before} ]")
+                for chosen, usual in pairs
+            ]
+            self.elsewhere.add(choice)
+            self.names[choice] = names
+        for choice in rows:
+            self.define(choice, *self.names[choice])
+
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
         latch = {r: self._crossing(r) for r in loop.registers}
@@ -396,6 +497,51 @@ class _Body(Accesses):
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
             names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
         return names
+
+
+class _Arm(_Body):
+    """A region as a function over the parts of vectors in memory, skipping those without a lane."""
+
+    def __init__(self, name: str, region: Apart, machine: Machine, lanes: int, all_lanes: int):
+        self.name, self.lanes, self.all_lanes = name, lanes, all_lanes
+        self.inputs, nodes, self.results = narrowed(region, lanes)
+        super().__init__(linear([*nodes, *self.results]), machine, False)
+        results = [result.src[1] for result in self.results]
+        self.exchange = Exchange([*self.inputs, *results], lanes)
+
+    def render(self) -> _Arm:
+        self.out.lines.append(
+            f"define internal void @{self.name}(ptr %memory, i64 %lanes) noinline nounwind {{\n"
+            f"entry:\n  br label %part\npart:\n  %k = phi i64 [ 0, %entry ], [ %next, %done ]\n"
+            f"  %passed = mul i64 %k, {self.lanes}\n  %left = lshr i64 %lanes, %passed\n"
+            f"  %own = trunc i64 %left to i{self.lanes}\n"
+            f"  %none = icmp eq i{self.lanes} %own, 0\n"
+            f"  br i1 %none, label %done, label %work"
+        )
+        self.start("work")
+        self.out.line(f"%at = mul i64 %k, {self.exchange.stride}")
+        self.out.line("%base = getelementptr i8, ptr %memory, i64 %at")
+        for k, u in enumerate(self.inputs):
+            per = self.part_lanes(u.dtype, self.lanes)
+            self.names[u] = self.exchange.move(self.out, "%base", k, u, per, None)
+        self._nodes([u for u in self.rendered if u.op is not Ops.STORE])
+        for k, result in enumerate(self.results, len(self.inputs)):
+            made = result.src[1]
+            per = self.part_lanes(made.dtype, self.lanes)
+            parts = self.use(made, self.lanes, per)
+            self.exchange.move(self.out, "%base", k, made, per, parts)
+        self.out.line("br label %done")
+        self.start("done")
+        self.out.line("%next = add i64 %k, 1")
+        self.out.line(f"%more = icmp ult i64 %next, {self.all_lanes // self.lanes}")
+        self.out.line("br i1 %more, label %part, label %leave")
+        self.start("leave")
+        self.out.line("ret void")
+        self.out.lines.append("}")
+        return self
+
+    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
+        return None
 
 
 def _zero(ty: str) -> str:

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..uop import Ops, Uop
 from ..uop.storage import is_register, storage_of
-from .analysis import lanes_or_zero, operands, starts_block
+from .analysis import is_address, lanes_or_zero, operands, starts_block
 
 
 def is_arithmetic(u: Uop) -> bool:
+    if u.op is Ops.INDEX:
+        return not is_address(u)
     return u.op.is_alu or u.op in (Ops.CAST, Ops.BITCAST)
 
 

@@ -16,9 +16,10 @@ from ..dtype import Dtype, Ptr, bool_, float32
 from ..uop import Ops, Uop
 from ..uop.storage import is_register, storage_of
 from .analysis import crossing_masks, rendered_nodes
-from .fused import fused
+from .fused import Fused, fused
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
+from .lookups import looked_up
 from .reciprocal import LANES, ONE_IN, reciprocal_of_root
 
 Parts = list[str]
@@ -42,6 +43,7 @@ class Values:
         self.source, self.machine = program, machine
         self.program: Sequence[Uop] = program.src
         self.out = Emitter()
+        self.groups: dict[Uop, Fused | None] = {}
         self.names: dict[Uop, Parts] = {}
         self.splats: dict[Uop, Parts] = {}
         self.registers: dict[Uop, Parts] = {}
@@ -149,9 +151,9 @@ class Values:
         """An arithmetic node, one part after the other."""
         lanes, per = lanes_of(u), self._common_lanes(u)
         if lanes:
-            columns = [self.use(s, lanes, per) for s in _operands(u)]
+            columns = [self.use(s, lanes, per) for s in self._operands(u)]
         else:
-            columns = [[self.scalar(s)] for s in _operands(u)]
+            columns = [[self.scalar(s)] for s in self._operands(u)]
         parts = [self._one(u, args, per, k) for k, args in enumerate(zip(*columns, strict=True))]
         if u.dtype is bool_ or not lanes:
             return parts
@@ -162,9 +164,11 @@ class Values:
         enough = per == LANES and lanes_of(u) >= ONE_IN * LANES
         if enough and k % ONE_IN == 0 and self._inverts_root(u):
             return reciprocal_of_root(self.out, args[1])
-        group = fused(u)
+        group = self._fused(u)
         if group is None:
             return Select(self.out, u, list(args), per).emit()
+        if group.name == "lookup":
+            return looked_up(self.out, self.machine, group.table, args[0], per)
         ty = vector_type(scalar_type(group.operands[0].dtype), per)
         if group.name == "ole":
             return self.out.value(f"fcmp ole {ty} {args[0]}, {args[1]}")
@@ -197,7 +201,7 @@ class Values:
             self.names[u] = []
         for k in range(lanes_of(shaped[0]) // per):
             for u in shaped:
-                args = [self._part(s, lanes_of(u), per, k) for s in _operands(u)]
+                args = [self._part(s, lanes_of(u), per, k) for s in self._operands(u)]
                 self.names[u].append(self._one(u, args, per, k))
         for u in shaped:
             self.define(u, *self.names[u])
@@ -214,13 +218,15 @@ class Values:
         shaped = [u for u in run if lanes_of(u)]
         if sum(u.op in (Ops.SQRT, Ops.FDIV) for u in shaped) < WAITS:
             return False
-        bits = {s.dtype.bitsize for u in shaped for s in (u, *_operands(u)) if s.dtype is not bool_}
+        bits = {
+            s.dtype.bitsize for u in shaped for s in (u, *self._operands(u)) if s.dtype is not bool_
+        }
         lanes = lanes_of(shaped[0])
         return bits == {32} and lanes > self.part_lanes(float32, lanes)
 
     def _common_lanes(self, u: Uop) -> int:
         """The lanes of a part in which every operand of a node, and its result, fits a vector."""
-        lanes, operands = lanes_of(u), _operands(u)
+        lanes, operands = lanes_of(u), self._operands(u)
         if not lanes:
             return 0
         wide = [s.dtype for s in (u, *operands) if s.dtype is not bool_]
@@ -306,8 +312,13 @@ class Values:
         word = self.out.value(f"bitcast <{per} x i1> {name} to i{per}")
         return self.out.value(f"icmp {compare} i{per} {word}, {bits}")
 
+    def _fused(self, u: Uop) -> Fused | None:
+        """``fused`` of a node, which is asked again and again."""
+        if u not in self.groups:
+            self.groups[u] = fused(u)
+        return self.groups[u]
 
-def _operands(u: Uop) -> Sequence[Uop]:
-    """What an arithmetic node, with the nodes that it is fused with, computes on."""
-    group = fused(u)
-    return u.src if group is None else group.operands
+    def _operands(self, u: Uop) -> Sequence[Uop]:
+        """What an arithmetic node, with the nodes that it is fused with, computes on."""
+        group = self._fused(u)
+        return u.src if group is None else group.operands

@@ -6,13 +6,14 @@ node of its value. Every op used is total, so the arms that are not taken may be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from dynamis.dtype import Number, Val, float32, float64, int32, int64, uint32, uint64
 from dynamis.elementary import DOUBLE, SINGLE
 from dynamis.elementary.arithmetic import Real, Truth, Word
-from dynamis.uop.build import with_tag
+from dynamis.uop.build import index as index_
+from dynamis.uop.build import stack, with_tag
 from dynamis.uop.errors import UopError
 from dynamis.uop.node import Uop, const_node, node, operand
 from dynamis.uop.ops import Ops
@@ -20,6 +21,8 @@ from dynamis.uop.ops import Ops
 SELECT: Final = "select"
 """The tag of a WHERE whose arms both stay computed. Any other may become a branch when an arm is
 dear, and a function that ends in the choice of its usual value must not stand in a branch."""
+RARE: Final = "rare"
+"""The tag of a WHERE whose condition seldom holds: its first arm is kept out of the way."""
 
 
 class Nodes:
@@ -33,6 +36,25 @@ class Nodes:
 
     def fma(self, a: Real, b: Real, c: Real) -> Real:
         return node(Ops.MULACC, float64, tuple(_alike(a, b, c)))
+
+    def add32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a + b
+
+    def sub32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a - b
+
+    def mul32(self, a: Real, b: Real) -> Real:
+        a, b = _alike(a, b)
+        return a * b
+
+    def fma32(self, a: Real, b: Real, c: Real) -> Real:
+        return node(Ops.MULACC, float32, tuple(_alike(a, b, c)))
+
+    def lookup(self, index: Word, table: Sequence[float]) -> Real:
+        entries = stack([const_node(float32, x) for x in table])
+        return index_(ptr=entries, idxs=[index & (len(table) - 1)])
 
     def div(self, a: Real, b: Real) -> Real:
         return a / b
@@ -58,7 +80,8 @@ class Nodes:
         dear: Callable[[], tuple[Any, ...]],
         usual: Callable[[], tuple[Any, ...]],
     ) -> tuple[Any, ...]:
-        return tuple(condition.where(a, b) for a, b in zip(dear(), usual(), strict=True))
+        arms = zip(dear(), usual(), strict=True)
+        return tuple(with_tag(RARE, condition.where(a, b)) for a, b in arms)
 
     def bits32(self, x: Real) -> Word:
         return x.bitcast(uint32)

@@ -43,6 +43,12 @@ def _not_zero(x: Uop) -> Uop | None:
     return x.ne(const_node(x.dtype, 0)) if isinstance(x.dtype, Val) else None
 
 
+def _lanes(s: Uop, i: Uop) -> Uop | None:
+    found = [_lane(s, c) if c.op is Ops.CONST else None for c in i.src]
+    picked = [u for u in found if u is not None]
+    return node(Ops.STACK, s.dtype, tuple(picked)) if picked and len(picked) == len(found) else None
+
+
 def _lane(s: Uop, c0: Uop) -> Uop | None:
     n = val(c0)
     return s.src[n] if 0 <= n < len(s.src) else None
@@ -85,6 +91,11 @@ LANES: Final = [
         "(a, b, ...)[c] -> lane c",
         UPat(Ops.INDEX, src=(UPat(Ops.STACK, name="s"), UPat.cvar("c0", INTS))),
         _lane,
+    ),
+    Rule(
+        "(a, b, ...)[(c, d, ...)] -> (lane c, lane d, ...)",
+        UPat(Ops.INDEX, src=(UPat(Ops.STACK, name="s"), UPat(Ops.STACK, dtype=INTS, name="i"))),
+        _lanes,
     ),
 ]
 
