@@ -15,18 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..dtype import Ptr, bool_
+from ..dtype import bool_
 from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
 from ..uop.storage import is_register, storage_of
-from .accesses import Accesses
 from .analysis import escaping, is_address, loops_around_loops, register_uses
 from .apart import Apart, Exchange, apart, narrowed, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
+from .registers import Registers
 from .runs import runs
-from .values import Parts, Wide
+from .values import Parts
 
 LOOK_EVERY = 4096
 """Iterations of an innermost loop between two looks at the stop word; a power of two."""
@@ -89,7 +89,7 @@ class _Loop:
     exits: list[tuple[str, dict[Uop, Parts]]] = field(default_factory=list)
 
 
-class _Body(Accesses):
+class _Body(Registers):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine, streaming)
         self.loops: list[_Loop] = []
@@ -166,7 +166,7 @@ class _Body(Accesses):
                 if u is self.bundles[u].last:
                     self.store_bundle(self.bundles[u])
             case Ops.STORE if is_register(storage_of(u.src[0])):
-                self._set_register(u)
+                self.set_register(u)
             case Ops.STORE:
                 self.store(u)
             case Ops.LOAD if u in self.bundles:
@@ -185,66 +185,13 @@ class _Body(Accesses):
             case _:
                 self.define(u, *self.alu(u))
 
-    # --- registers and control flow
-
-    def _set_register(self, u: Uop) -> None:
-        place, value, *gates = u.src
-        target, lanes = storage_of(place), lanes_of(place)
-        scalar, per = self._register_form(target)
-        words = self.use(value, lanes, per) if per else [self.scalar(value)]
-        for gate in gates:
-            ty, mask = vector_type(scalar, per), vector_type("i1", per)
-            holds = self.use(gate, lanes, per) if per else [self.scalar(gate)]
-            rows = zip(holds, words, self.registers[target], strict=True)
-            words = [
-                self.out.value(f"select {mask} {hold}, {ty} {new}, {ty} {held}")
-                for hold, new, held in rows
-            ]
-        self._hold(target, words)
-
-    def _hold(self, target: Uop, words: Parts, wide: Parts | None = None) -> None:
-        """Make ``words`` the register's, ``wide`` its i32 lanes where they exist already."""
-        self.registers[target] = words
-        self.narrowed.pop(target, None)
-        if self._crosses_wide(target):
-            dtype = target.dtype
-            assert isinstance(dtype, Ptr)
-            self.wide[target] = Wide(self.block, wide) if wide else self.widened(words, dtype.size)
-
-    def _register_form(self, target: Uop) -> tuple[str, int]:
-        """The scalar type of a register, and the lanes of each part of it."""
-        dtype = target.dtype
-        assert isinstance(dtype, Ptr)
-        lanes = dtype.size if dtype.size > 1 else 0
-        return scalar_type(dtype.base), self.part_lanes(dtype.base, lanes)
-
-    def _crosses_wide(self, target: Uop) -> bool:
-        """Whether a register goes through phis as i32 lanes."""
-        scalar, per = self._register_form(target)
-        return scalar == "i1" and per > 0 and not self.machine.mask_registers
-
-    def _crossing_type(self, target: Uop) -> str:
-        """The type of a register's parts in a phi."""
-        scalar, per = self._register_form(target)
-        return vector_type("i32" if self._crosses_wide(target) else scalar, per)
-
-    def _crossing(self, target: Uop) -> Parts:
-        """A register's words as they enter a phi."""
-        return self.wide[target].parts if target in self.wide else self.registers[target]
-
-    def _land(self, target: Uop, phis: Parts) -> None:
-        """Hold what phis gave a register."""
-        if self._crosses_wide(target):
-            per = self._register_form(target)[1]
-            self._hold(target, [self.narrow(phi, per) for phi in phis], phis)
-        else:
-            self._hold(target, phis)
+    # --- control flow
 
     def _open(self, u: Uop) -> None:
         self.labels += 1
         n = self.labels
         registers = [r for r in self.stored[u] if r in self.registers]
-        entering = {r: self._crossing(r) for r in registers}
+        entering = {r: self.crossing_words(r) for r in registers}
         before = self.block
         self.out.line(f"br label %loop{n}")
         self.start(f"loop{n}")
@@ -259,7 +206,7 @@ class _Body(Accesses):
         self.start(f"do{n}")
         self._look(u, counter)
         for r in registers:
-            self._land(r, header[r])
+            self.land(r, header[r])
         self.define(u, counter)
 
     def _look(self, u: Uop, counter: str) -> None:
@@ -286,7 +233,7 @@ class _Body(Accesses):
             raise UopError("a break leaves the innermost open loop")
         done = u.src[0]
         crossing = {
-            r: self._crossing(r) for r in loop.registers if r in self.read_after[loop.counter]
+            r: self.crossing_words(r) for r in loop.registers if r in self.read_after[loop.counter]
         }
         live = negated(done) if lanes_of(done) else None
         over = self.every_lane(done) if live is None else self.no_lane(live)
@@ -304,7 +251,7 @@ class _Body(Accesses):
         if choices and (self.stored[u] or not all(self._is_at_hand(c.src[2]) for c in choices)):
             choices = None
         region = self._apart(u, choices) if choices else None
-        kept = {r: self._crossing(r) for r in self.stored[u] if r in self.registers}
+        kept = {r: self.crossing_words(r) for r in self.stored[u] if r in self.registers}
         self.guards.append(_Region(n, self.block, len(self.out.lines), kept, choices))
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}, !prof !1")
         self.start(f"arm{n}")
@@ -363,7 +310,7 @@ class _Body(Accesses):
         words = {e: self._leaving(e, rest) for e, rest in made.items()}
         rests = self._before(region, lambda: {e: self._rest(e, made[e], words[e]) for e in made})
         entered = {
-            r: self._crossing(r)
+            r: self.crossing_words(r)
             for r in self.stored[u]
             if r in self.registers and (r in region.kept or r in self.read_after[u])
         }
@@ -380,7 +327,7 @@ class _Body(Accesses):
         values = {e: phis(self._word_type(e, len(words[e])), words[e], rests[e]) for e in made}
         registers = {}
         for r, parts in entered.items():
-            ty = self._crossing_type(r)
+            ty = self.crossing_type(r)
             # another region of the same arm may read what this one set first
             registers[r] = phis(ty, parts, region.kept.get(r, ["poison"] * len(parts)))
         for e, names in values.items():
@@ -389,7 +336,7 @@ class _Body(Accesses):
                 names = [self.narrow(name, per) for name in names]
             self.define(e, *names)
         for r, names in registers.items():
-            self._land(r, names)
+            self.land(r, names)
         for r in self.stored[u]:
             if r not in registers:
                 self.registers.pop(r, None)  # one of the region's own
@@ -467,14 +414,14 @@ class _Body(Accesses):
 
     def _close(self, loop: _Loop) -> None:
         n, ty = loop.number, scalar_type(loop.counter.dtype)
-        latch = {r: self._crossing(r) for r in loop.registers}
+        latch = {r: self.crossing_words(r) for r in loop.registers}
         step = self.out.value(f"add nuw nsw {ty} %k{n}, 1")
         self.out.line(f"br label %loop{n}")
         phis = [f"  %k{n} = phi {ty} [ 0, %{loop.before} ], [ {step}, %{self.block} ]"]
         for r in loop.registers:
             rows = zip(loop.header[r], loop.entering[r], latch[r], strict=True)
             phis += [
-                f"  {name} = phi {self._crossing_type(r)} "
+                f"  {name} = phi {self.crossing_type(r)} "
                 f"[ {before}, %{loop.before} ], [ {back}, %{self.block} ]"
                 for name, before, back in rows
             ]
@@ -487,7 +434,7 @@ class _Body(Accesses):
                 continue
             crossed[r] = self._left(loop, r) if loop.exits else loop.header[r]
         for r, names in crossed.items():
-            self._land(r, names)
+            self.land(r, names)
 
     def _left(self, loop: _Loop, r: Uop) -> Parts:
         """A register's words after a loop that may be left early."""
@@ -495,7 +442,7 @@ class _Body(Accesses):
         for k, header in enumerate(loop.header[r]):
             edges = [f"[ {header}, %loop{loop.number} ]"]
             edges += [f"[ {words[r][k]}, %{label} ]" for label, words in loop.exits]
-            names.append(self.out.value(f"phi {self._crossing_type(r)} {', '.join(edges)}"))
+            names.append(self.out.value(f"phi {self.crossing_type(r)} {', '.join(edges)}"))
         return names
 
 
