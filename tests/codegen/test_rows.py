@@ -56,6 +56,16 @@ def extremes(image: Grid[f32]) -> tuple[Grid[f32], Grid[f32]]:
 
 
 @dy.kernel
+def far(image: Grid[f32], k: i32 = 0, near: i32 = 0) -> Grid[f32]:
+    """As ``box``, and reads at offsets that may round in floats, or wrap in ints."""
+    c, total = dy.coord(), 0.0
+    for v in range(-1, 2):
+        for u in range(-1, 2):
+            total += image.at(c + vec2(u, v)) / f32(3 + u + v)
+    return total + image.at(c + vec2(0.0, f32(k))) + image.at(c + vec2(0.0, f32(k) + f32(near)))
+
+
+@dy.kernel
 def cross(image: Grid[f32]) -> Grid[f32]:
     """Rows share one read in five."""
     c = dy.coord()
@@ -158,6 +168,15 @@ def test_rows_together_give_the_reference_s_words(kernel: dy.Kernel, threads: in
                 got = kernel.options(width=w)(*inputs, shape=(height, width), threads=threads)
                 pairs = zip(_each(got), _each(want), strict=True)
                 assert all(a.tobytes() == b.tobytes() for a, b in pairs), (height, width, w)
+
+
+def test_offsets_that_are_not_exact_read_the_same_rows() -> None:
+    assert rows_at_once(ast(far), TWO) == 2
+    image = np.random.default_rng(SEED).standard_normal((9, 40), np.float32)
+    for k in (0, 2, -3, 2**24 + 1, 2**31 - 1, 2**31 - 4, -(2**31), -(2**31) + 3):
+        for near in (0, 1, -(2**24), 2**31 - 1, -(2**31) + 1):
+            want = far(image, k=k, near=near, backend="reference")
+            assert far(image, k=k, near=near).tobytes() == want.tobytes(), (k, near)
 
 
 def _each(result: object) -> list[NDArray[np.float32]]:

@@ -39,7 +39,7 @@ from ..uop import (
 from ..uop.abi import CORE_ID
 from ..uop.storage import is_register, storage_of
 from .arm import is_choice
-from .interior import clamped_reads, interior_columns
+from .interior import MAX_TERM, clamped_reads, interior_columns
 from .options import LINE, Options
 
 _ENOUGH_SHARED = 0.25
@@ -125,9 +125,14 @@ def _needed(order: Sequence[Uop]) -> set[Uop]:
 
 
 def _constant_offsets(root: Uop, axis: Uop) -> dict[Uop, int]:
-    """The clamps of reads so many places along an axis, and how many."""
-    intervals = [(read.clamp, *read.offset) for read in clamped_reads(root, axis)]
-    return {clamp: int(low.vmin) for clamp, low, high in intervals if low.vmin == high.vmax}
+    """The clamps of reads so many places along an axis, and how many. Their sums are exact."""
+    found = {}
+    for read in clamped_reads(root, axis):
+        low, high = read.offset
+        small = all(-MAX_TERM <= a.vmin and b.vmax <= MAX_TERM for a, b in read.terms)
+        if small and low.vmin == high.vmax:
+            found[read.clamp] = int(low.vmin)
+    return found
 
 
 def split_domain(
@@ -202,13 +207,15 @@ def split_domain(
 
 
 def _exact_rows(body: Uop, row: Uop) -> Uop:
-    """``body`` with its reads' rows as sums of ints, so that rows which two elements read are the
-    same nodes. Floats of a row are exact: see ``interior.py``."""
+    """``body`` with the rows of its reads at constant offsets as sums of ints, so that rows which
+    two elements read are the same nodes. Others may not be exact in floats, or wrap in ints."""
+    constant = _constant_offsets(body, row)
     new = []
     for read in clamped_reads(body, row):
-        raised = read.plain.maximum(const_of_dtype(int32, 0))
-        last = read.extent - 1
-        new.append((read.clamp, (last < raised).where(last, raised)))
+        if read.clamp in constant:
+            raised = (row + constant[read.clamp]).maximum(const_of_dtype(int32, 0))
+            last = read.extent - 1
+            new.append((read.clamp, (last < raised).where(last, raised)))
     return substitute(new, body)
 
 
