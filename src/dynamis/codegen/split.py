@@ -129,7 +129,7 @@ def _constant_offsets(root: Uop, axis: Uop) -> dict[Uop, int]:
     found = {}
     for read in clamped_reads(root, axis):
         low, high = read.offset
-        small = all(-MAX_TERM <= a.vmin and b.vmax <= MAX_TERM for a, b in read.terms)
+        small = all(a.vmin >= -MAX_TERM and b.vmax <= MAX_TERM for a, b in read.terms)
         if small and low.vmin == high.vmax:
             found[read.clamp] = int(low.vmin)
     return found
