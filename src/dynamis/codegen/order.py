@@ -20,6 +20,7 @@ from operator import or_
 
 from ..dtype import float32, int32
 from ..uop import Ops, Uop, bitcast, const_of_dtype, replace, toposort
+from ..uop.guards import canonical_of
 
 NETWORK = 8
 """Maxima and minima from which a network is worth a quick form and an exact one."""
@@ -42,22 +43,13 @@ def order_networks(root: Uop) -> Uop:
                 if network.is_large and not network.together:
                     rewrite(network.gather(order))
                 new[u] = network.result(u, new)
-            elif (x := _canonical(u)) in networks and networks[x].is_large:
+            elif (x := canonical_of(u)) in networks and networks[x].is_large:
                 new[u] = new[x]
             else:
                 new[u] = replace(u, src=tuple(new[s] for s in u.src))
 
     rewrite(order)
     return new[root]
-
-
-def _canonical(u: Uop) -> Uop:
-    """x where ``u`` is x with its NaNs made canonical, else ``u``."""
-    if u.op is not Ops.WHERE or u.dtype is not float32:
-        return u
-    test, nan, x = u.src
-    is_nan = nan.op is Ops.CONST and math.isnan(nan.arg.value)
-    return x if is_nan and test.op is Ops.CMPNE and test.src == (x, x) else u
 
 
 def _networks(order: Sequence[Uop]) -> list[_Network]:

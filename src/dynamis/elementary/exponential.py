@@ -135,7 +135,7 @@ def _near(m: Arithmetic, count: Word, r: Real, rest: Real) -> tuple[Truth, Real]
     small = m.fma32(power, tail, error)
     above, below = m.add32(near, m.add32(small, _ERROR)), m.add32(near, m.sub32(small, _ERROR))
     value = m.float32(m.bits32(above) + ((count & 0xFFFFFFE0) << 18))
-    return m.not_(m.eq(above, below)), value
+    return m.not_(m.eq(m.bits32(above), m.bits32(below))), value
 
 
 def _exp(m: Arithmetic, x: Real) -> Real:

@@ -19,10 +19,11 @@ from .elements import (
 )
 from .known import never_negative
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
-from .values import Parts, Values
+from .tests import Tests
+from .values import Parts
 
 
-class Accesses(Values):
+class Accesses(Tests):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine)
         self.streaming = streaming

@@ -75,14 +75,16 @@ class Apart:
     choices: tuple[Uop, ...]
 
 
+def inside(opened: Uop, program: Sequence[Uop]) -> list[Uop]:
+    """The nodes of an IF's region."""
+    start = program.index(opened) + 1
+    ends = (u.op is Ops.ENDIF and u.src[0] is opened for u in program[start:])
+    return [*program[start : start + list(ends).index(True)]]
+
+
 def apart(opened: Uop, program: Sequence[Uop], reads: Reads, choices: list[Uop]) -> Apart | None:
     """The region of an IF as a function of vectors, if it can be and is worth it."""
-    start = program.index(opened) + 1
-    own: list[Uop] = []
-    for u in program[start:]:
-        if u.op is Ops.ENDIF and u.src[0] is opened:
-            break
-        own.append(u)
+    start, own = program.index(opened) + 1, inside(opened, program)
     lanes = lanes_of(opened.src[0])
     if not 2 <= lanes <= MASK_BITS or len(own) < LARGE or not all(map(_is_computed, own)):
         return None

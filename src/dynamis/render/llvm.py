@@ -18,12 +18,20 @@ from dataclasses import dataclass, field
 from ..dtype import bool_
 from ..uop import Ops, Uop, UopError, linear
 from ..uop.abi import CORE_ID, RECORD
+from ..uop.guards import canonical_of
 from ..uop.storage import is_register, storage_of
 from .analysis import escaping, is_address, loops_around_loops, register_uses
-from .apart import Apart, Exchange, apart, narrowed, settled
+from .apart import Apart, Exchange, apart, inside, narrowed, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
-from .llvm_types import Machine, lanes_of, scalar_type, vector_type
+from .llvm_types import (
+    Machine,
+    lanes_of,
+    literal,
+    scalar_type,
+    splat_literal,
+    vector_type,
+)
 from .registers import Registers
 from .runs import runs
 from .values import Parts
@@ -55,11 +63,11 @@ def render_llvm(program: Uop, machine: Machine, *, streaming: bool = False) -> s
     declarations = "\n".join(sorted(body.out.declared.values()))
     if streaming:
         declarations += "\n!0 = !{i32 1}"
-    if any(u.op is Ops.IF for u in program.src):
-        declarations += SELDOM
+    declarations += SELDOM
     mode = X86_MODE if machine.x86 else ARM64_MODE if machine.arm64 else ("", "", "")
     driver = DRIVER.format(declare=mode[0], enter=mode[1], leave=mode[2])
-    return "\n".join([*body.out.lines, *body.functions, declarations, driver])
+    constants = body.constants.definitions()
+    return "\n".join([*body.out.lines, *body.functions, *constants, declarations, driver])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,10 @@ class _Body(Registers):
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
         self.escaping = escaping(self.rendered, self.reads)
+        results = [u for u in self.rendered if canonical_of(u) is not None]
+        self.lone_result = results[0] if len(results) == 1 and self.has_pairs(results[0]) else None
+        """The only result with canonical NaNs. Where there are several, tests in between would
+        keep their computations apart."""
         self.guards: list[_Region] = []
         self.settled = settled(self.rendered, self.reads, self.escaping)
         self.elsewhere: set[Uop] = set()
@@ -121,6 +133,7 @@ class _Body(Registers):
             self.out.line("call void @llvm.x86.sse.sfence()")
         self.out.line("ret void")
         self.out.lines.append("}")
+        self.out.lines[top:top] = self.constants.loads()
         if self.memory:
             self.out.lines.insert(top, f"  %memory = alloca [{self.memory} x i8], align 64")
         return self
@@ -182,6 +195,8 @@ class _Body(Registers):
                 pass
             case Ops.SINK:
                 pass
+            case Ops.WHERE if u is self.lone_result:
+                self.define(u, *self.canonical(u))
             case _:
                 self.define(u, *self.alu(u))
 
@@ -246,11 +261,11 @@ class _Body(Registers):
         """Enter a region if its condition holds in any lane."""
         self.labels += 1
         n = self.labels
-        holds = self.any_lane(u.src[0])
         choices = self.settled.get(u)
         if choices and (self.stored[u] or not all(self._is_at_hand(c.src[2]) for c in choices)):
             choices = None
         region = self._apart(u, choices) if choices else None
+        holds = self._any(u, choices) if choices else self.any_lane(u.src[0])
         kept = {r: self.crossing_words(r) for r in self.stored[u] if r in self.registers}
         self.guards.append(_Region(n, self.block, len(self.out.lines), kept, choices))
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}, !prof !1")
@@ -258,6 +273,12 @@ class _Body(Registers):
         self.arms.append(set())
         if region is not None:
             self._call(f"rare{n}", region, u.src[0])
+
+    def _any(self, u: Uop, choices: list[Uop]) -> str:
+        """Whether an IF's gate holds in any lane."""
+        gate, own = u.src[0], {u, *choices, *inside(u, self.rendered)}
+        rare = own.issuperset(self.users[gate])
+        return self.any_quickly(gate) if rare else self.any_lane(gate)
 
     def _is_at_hand(self, u: Uop) -> bool:
         return u.op is Ops.CONST or u in self.names
@@ -486,6 +507,9 @@ class _Arm(_Body):
         self.out.line("ret void")
         self.out.lines.append("}")
         return self
+
+    def constant(self, u: Uop, per: int) -> str:
+        return splat_literal(scalar_type(u.dtype), literal(u.dtype, u.arg.value))
 
     def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
         return None

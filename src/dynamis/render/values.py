@@ -16,6 +16,7 @@ from ..dtype import Dtype, Ptr, bool_, float32
 from ..uop import Ops, Uop
 from ..uop.storage import is_register, storage_of
 from .analysis import crossing_masks, rendered_nodes
+from .constants import Constants
 from .fused import Fused, fused
 from .llvm_ops import Emitter, Select
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
@@ -26,6 +27,8 @@ Parts = list[str]
 
 WAITS = 2
 """Roots and quotients from which a run of nodes is worth staggering."""
+AS_WRITTEN = {Ops.SHL, Ops.SHR, Ops.WHERE}
+"""Operations with a form of their own for some constants, which LLVM has to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,10 @@ class Values:
         self.block = "entry"
         self.labels = 0
         self.needed, self.reads = rendered_nodes(self.program)
+        self.users: dict[Uop, list[Uop]] = {}
+        for u, read in self.reads.items():
+            for s, _ in read:
+                self.users.setdefault(s, []).append(u)
         self.rendered = [u for u in self.program if u in self.needed]
         self.crossing = (
             set() if machine.mask_registers else crossing_masks(self.rendered, self.reads)
@@ -58,6 +65,7 @@ class Values:
         for u in self.program:
             if u.op is Ops.STORE:
                 self.stored_values.setdefault(storage_of(u.src[0]), []).append(u.src[1])
+        self.constants = Constants()
         self.wide: dict[Uop, Wide] = {}
         # what has been written in this block already:
         self.narrowed: dict[Uop, Parts] = {}
@@ -151,7 +159,7 @@ class Values:
         """An arithmetic node, one part after the other."""
         lanes, per = lanes_of(u), self._common_lanes(u)
         if lanes:
-            columns = [self.use(s, lanes, per) for s in self._operands(u)]
+            columns = [self._operand(u, s, lanes, per) for s in self._operands(u)]
         else:
             columns = [[self.scalar(s)] for s in self._operands(u)]
         parts = [self._one(u, args, per, k) for k, args in enumerate(zip(*columns, strict=True))]
@@ -201,17 +209,27 @@ class Values:
             self.names[u] = []
         for k in range(lanes_of(shaped[0]) // per):
             for u in shaped:
-                args = [self._part(s, lanes_of(u), per, k) for s in self._operands(u)]
+                args = [self._part(u, s, per, k) for s in self._operands(u)]
                 self.names[u].append(self._one(u, args, per, k))
         for u in shaped:
             self.define(u, *self.names[u])
 
-    def _part(self, u: Uop, lanes: int, per: int, k: int) -> str:
-        """Part ``k`` of a node, of which a run in the making may have no more."""
-        made = self.names.get(u, [])
-        if lanes_of(u) and k < len(made) < lanes // per:
+    def _part(self, u: Uop, s: Uop, per: int, k: int) -> str:
+        """Part ``k`` of an operand of ``u``, of which a run in the making may have no more."""
+        made, lanes = self.names.get(s, []), lanes_of(u)
+        if lanes_of(s) and k < len(made) < lanes // per:
             return made[k]
-        return self.use(u, lanes, per)[k]
+        return self._operand(u, s, lanes, per)[k]
+
+    def _operand(self, u: Uop, s: Uop, lanes: int, per: int) -> Parts:
+        """The operand ``s`` of an arithmetic node ``u``."""
+        if s.op is Ops.CONST and u.op not in AS_WRITTEN and s.arg.value not in (0, -1):
+            return [self.constant(s, per)] * (lanes // per)
+        return self.use(s, lanes, per)
+
+    def constant(self, u: Uop, per: int) -> str:
+        """A constant in ``per`` lanes."""
+        return self.constants.vector(u.dtype, u.arg.value, per)
 
     def staggers(self, run: Sequence[Uop]) -> bool:
         """Whether a run of arithmetic nodes is worth staggering, and its parts are of one kind."""
@@ -278,39 +296,6 @@ class Values:
 
     def _lanes(self, u: Uop) -> int:
         return u.dtype.size if isinstance(u.dtype, Ptr) else lanes_of(u)
-
-    def any_lane(self, gate: Uop) -> str:
-        """Whether ``gate`` holds in any lane."""
-        lanes = lanes_of(gate)
-        if lanes == 0:
-            return self.scalar(gate)
-        return self._test(gate, "or", "ne", 0)
-
-    def every_lane(self, gate: Uop) -> str:
-        """Whether ``gate`` holds in every lane."""
-        lanes = lanes_of(gate)
-        if lanes == 0:
-            return self.scalar(gate)
-        return self._test(gate, "and", "eq", -1)
-
-    def no_lane(self, gate: Uop) -> str:
-        return self._test(gate, "or", "eq", 0)
-
-    def _test(self, gate: Uop, join: str, compare: str, bits: int) -> str:
-        """The parts of a mask joined, and their bits compared."""
-        parts = self.here(gate, self.names[gate])
-        per = lanes_of(gate) // len(parts)
-        while len(parts) > 1:
-            parts = [
-                self.out.value(f"{join} <{per} x i1> {a}, {b}")
-                for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-        name = parts[0]
-        if not self.machine.mask_registers:  # test i32 lanes by their sign: one movmsk
-            wide = self.out.value(f"sext <{per} x i1> {name} to <{per} x i32>")
-            name = self.narrow(wide, per)
-        word = self.out.value(f"bitcast <{per} x i1> {name} to i{per}")
-        return self.out.value(f"icmp {compare} i{per} {word}, {bits}")
 
     def _fused(self, u: Uop) -> Fused | None:
         """``fused`` of a node, which is asked again and again."""

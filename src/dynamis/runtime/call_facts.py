@@ -26,7 +26,7 @@ class CallProgram(NamedTuple):
     ``same_extent``: which inputs have the domain's extent; ``columns``, ``rows``: the fewest and
     the most that the domain may have; ``together``: rows of a unit; ``arguments``: an array by
     number or a scalar by name; ``limits``: one each for the entries of ``Program.work``; ``width``:
-    of a step."""
+    of a step; ``streaming``: whether results go past the caches."""
 
     code: Native
     same_extent: tuple[bool, ...]
@@ -36,6 +36,7 @@ class CallProgram(NamedTuple):
     arguments: tuple[int | str, ...]
     limits: tuple[Limits, ...]
     width: int
+    streaming: bool
 
 
 class CallFacts(NamedTuple):

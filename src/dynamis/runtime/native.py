@@ -169,9 +169,10 @@ class NativeKernel:
                 arguments=program.arguments,
                 limits=tuple(_limits(work, options.width) for work in program.work),
                 width=options.width,
+                streaming=options.streaming,
             )
             for (call, options, search), (program, native) in self._programs.items()
-            if not search and not options.streaming and call == CallClass(call.same_extent)
+            if not search and call == CallClass(call.same_extent)
         )
         return CallFacts(self.manifest, programs)
 

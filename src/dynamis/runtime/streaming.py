@@ -46,11 +46,6 @@ def fills_lines(element: int) -> bool:
     return LINE % element == 0
 
 
-def fewest_bytes() -> int:
-    """Bytes of arrays from which a run may stream."""
-    return int(_CACHES_FULL * last_level_cache())
-
-
 def streams(inputs: Sequence[Array], outputs: Sequence[Array], element: int) -> bool:
     """Whether a run is to stream its results; ``element``: bytes of one of the first output's."""
     if not fills_lines(element) or outputs[0].ctypes.data % element:

@@ -6,6 +6,7 @@ of nots, so that ``c`` and ``not c`` name one condition.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 from typing import Final
 
@@ -86,3 +87,13 @@ def _negated(u: Uop) -> Uop | None:
             if c.op is Ops.CONST and c.arg.value is True:
                 return x
     return None
+
+
+def canonical_of(u: Uop) -> Uop | None:
+    """x where ``u`` is the float x with its NaNs made canonical."""
+    if u.op is not Ops.WHERE:
+        return None
+    test, nan, x = u.src
+    if test.op is not Ops.CMPNE or test.src != (x, x) or not x.dtype.is_float:
+        return None
+    return x if nan.op is Ops.CONST and math.isnan(nan.arg.value) else None

@@ -60,6 +60,7 @@ RULES: Final = [
     Rule("-x * -y -> x * y", -x * -y, lambda x, y: x * y),
     Rule("-x / -y -> x / y", -x / -y, lambda x, y: x / y),
     Rule("-x * c -> x * -c", -x * c0, lambda x, c0: x * fold(Ops.NEG, c0)),
+    Rule("-x * y -> -(x * y)", -x * y, lambda x, y: -(x * y)),
     Rule("-x / c -> x / -c", -x / c0, lambda x, c0: x / fold(Ops.NEG, c0)),
     Rule("max(x, x) -> x", x.maximum(x), lambda x: x),
     Rule("max(max(x, y), y) -> max(x, y)", x.maximum(y).named("m").maximum(y), lambda m: m),

@@ -29,6 +29,8 @@ _CODES = {
     Type.BOOL: ("?", "?", 1),
 }
 """The format characters that a word may have, and its bytes."""
+NEVER = 2**63 - 1
+"""More bytes than there are."""
 _KINDS = {
     Type.FLOAT: layout.F32,
     Type.DOUBLE: layout.F64,
@@ -78,7 +80,8 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
     """The record of a kernel, which keeps alive all that it points at."""
     manifest = facts.manifest
     names = [sys.intern(name) for name in _argument_names(manifest)]
-    whole = manifest.outputs[0].shape
+    first = manifest.outputs[0]
+    whole, element = first.shape, first.element.lanes * _CODES[first.element.component][2]
     dtypes = [host_dtype(port.element) for port in manifest.outputs]
     ports = [_port(p, p.shape is whole, None) for p in manifest.inputs]
     ports += [_port(p, True, d) for p, d in zip(manifest.outputs, dtypes, strict=True)]
@@ -107,7 +110,8 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
         longest=max((row.shared for p in facts.programs for row in p.limits), default=0),
-        cached=streaming.fewest_bytes(),
+        cached=streaming.streams_from() if streaming.fills_lines(element) else NEVER,
+        element=element.bit_length() - 1,
         crew=ctypes.addressof(relay.crew) if relay.relays() else None,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
@@ -151,6 +155,7 @@ def _program(
         fewest=fewest,
         tallest=tallest,
         together=program.together,
+        streams=program.streaming,
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),

@@ -31,7 +31,8 @@ entry:
   put i64 %width, %to, 0
   put i64 %height, %to, 1
   put i64 %depth, %to, 2
-  %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows)
+  %streams = call i64 @streams(ptr %k, ptr %frame)
+  %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows, i64 %streams)
   %unknown = icmp eq ptr %program, null
   br i1 %unknown, label %no, label %known
 known:
@@ -132,8 +133,10 @@ end:
   ret ptr %found
 }
 
-; The program for the inputs whose extent is the domain's, its columns and rows; or null.
-define internal ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows) nounwind {
+; The program for the inputs whose extent is the domain's, its columns and rows, and whether it
+; streams; or null.
+define internal ptr @program_for(
+    ptr %k, ptr %frame, i64 %width, i64 %rows, i64 %streams) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
   %ports = get Kernel.ports %k
@@ -175,7 +178,10 @@ compare:
   %tall = icmp uge i64 %rows, %fewest
   %low = icmp ule i64 %rows, %tallest
   %found.3 = and i1 %found.2, %tall
-  %found = and i1 %found.3, %low
+  %found.4 = and i1 %found.3, %low
+  %past = get Program.streams %program
+  %alike.past = icmp eq i64 %past, %streams
+  %found = and i1 %found.4, %alike.past
   br i1 %found, label %yes, label %other
 other:
   %p.next = add i64 %p, 1

@@ -3,7 +3,7 @@
 Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). The domain is cut
 as ``plan.py`` cuts it. A run for one thread is done on the calling one. Where others are wanted and
 none is awake the Python path takes the run, and wakes one; it also takes runs that are long enough
-to be interrupted, and those that stream their results.
+to be interrupted.
 """
 
 from __future__ import annotations
@@ -17,12 +17,7 @@ define internal i1 @share(
 entry:
   %most = get Limits.shared %limits
   %long = icmp ugt i64 %elements, %most
-  br i1 %long, label %no, label %size
-size:
-  %bytes = call i64 @bytes(ptr %frame)
-  %cached = get Kernel.cached %k
-  %streams = icmp uge i64 %bytes, %cached
-  br i1 %streams, label %no, label %others
+  br i1 %long, label %no, label %others
 others:
   %crew = get Kernel.crew %k
   %alone = icmp eq ptr %crew, null
@@ -65,6 +60,35 @@ run:
   ret i1 %fine
 no:
   ret i1 false
+}
+
+; Whether a run of these arrays streams its results: ``streaming.streams``. Where it does, a program
+; is told where the cache lines of the first output are: ``streaming.line_scalars``.
+define internal i64 @streams(ptr %k, ptr %frame) nounwind {
+entry:
+  %bytes = call i64 @bytes(ptr %frame)
+  %cached = get Kernel.cached %k
+  %fits = icmp ult i64 %bytes, %cached
+  br i1 %fits, label %no, label %place
+place:
+  %inputs = get Kernel.inputs %k
+  %values = at Frame.values %frame
+  %address = item i64 %values, %inputs
+  %element = get Kernel.element %k
+  %number = lshr i64 %address, %element
+  %back = shl i64 %number, %element
+  %aligned = icmp eq i64 %back, %address
+  br i1 %aligned, label %yes, label %no
+yes:
+  %of.line = lshr i64 $LINE, %element
+  %mask = sub i64 %of.line, 1
+  %phase = and i64 %number, %mask
+  %to = getelementptr i64, ptr %values, i64 $DOMAIN
+  put i64 %mask, %to, 8
+  put i64 %phase, %to, 9
+  ret i64 1
+no:
+  ret i64 0
 }
 
 ; The bytes of all arrays.

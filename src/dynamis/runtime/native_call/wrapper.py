@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...codegen.options import LINE
 from ..dispatch import MAX_THREADS
 from ..plan import BLOCKS_A_THREAD, PARTS_A_THREAD
 from ..relay import SETTLE
@@ -49,6 +50,7 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "EXACT_COUNT": 2 * _EXACT,
         "WORDS_LIMIT": _WORDS_LIMIT,
         "SETTLE": SETTLE,
+        "LINE": LINE,
         "BLOCKS_A_THREAD": BLOCKS_A_THREAD,
         "PARTS_A_THREAD": PARTS_A_THREAD,
     }
