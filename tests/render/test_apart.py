@@ -85,7 +85,7 @@ def test_rare_arms_change_no_word(kernel: dy.Kernel, kind: str) -> None:
 
 def parts(text: str) -> tuple[str, list[str]]:
     """The main function of a module, and those of its rare arms."""
-    functions = text.split("define ")[1:]
+    functions = [f.split("\n}\n")[0] for f in text.split("define ")[1:]]
     body = next(f for f in functions if "@body(" in f)
     return body, [f for f in functions if "@rare" in f.split("(")[0]]
 

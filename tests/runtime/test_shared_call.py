@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis import Grid, Rows, f32, i32, vec2
-from dynamis.runtime import dispatch, relay
+from dynamis import Grid, Rows, f32, i32, vec2, vec3, vec4
+from dynamis.runtime import dispatch, native, relay, streaming
 from dynamis.runtime.plan import least_columns, plan
 
 pytestmark = pytest.mark.skipif(not relay.relays(), reason="no relay on this machine")
@@ -132,6 +132,59 @@ def test_a_long_run_on_one_thread_needs_no_python(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(dispatch, "call", refuse)
     assert rooted(a, threads=1).tobytes() == want.tobytes()
+
+
+@dy.kernel
+def graded(image: Grid[vec4], gain: f32 = 2.0) -> Grid[vec4]:
+    return image.sample() * gain
+
+
+@dy.kernel
+def divided(a: Rows[i32]) -> tuple[Rows[i32], Rows[vec3]]:
+    return a.sample() // 3, vec3(f32(a.sample()))
+
+
+def misplaced(like: np.ndarray, offset: int) -> np.ndarray:
+    """An array of the same form that starts ``offset`` bytes past a cache line."""
+    room = np.zeros(like.nbytes + 256, np.uint8)
+    start = -room.ctypes.data % 64 + offset
+    return room[start : start + like.nbytes].view(like.dtype).reshape(like.shape)
+
+
+@pytest.mark.parametrize("offset", [0, 4, 16, 52])
+def test_runs_that_stream_need_no_python(offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    image, a = rng.random((40, 71, 4), np.float32), rng.integers(-9, 9, 5003).astype(np.int32)
+    want = graded(image, backend="reference"), *divided(a, backend="reference")
+    monkeypatch.setattr(streaming, "last_level_cache", lambda: 0)
+    decided: list[bool] = []
+    asked = native.streams
+
+    def streams(*arrays: object) -> bool:
+        decided.append(asked(*arrays))  # type: ignore[arg-type]
+        return decided[-1]
+
+    monkeypatch.setattr(native, "streams", streams)
+    grade, divide = (k.options(width=16) for k in (graded, divided))  # not native yet
+    outs = misplaced(want[0], offset), misplaced(want[1], offset), misplaced(want[2], offset)
+
+    def run() -> None:
+        grade(image, out=outs[0], threads=1)
+        divide(a, out=outs[1:], threads=1)
+
+    for _ in range(3):
+        run()
+    # an output that starts within an element does not stream
+    assert set(decided) == ({True} if offset % 16 == 0 else {True, False})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a call took the Python path")
+
+    monkeypatch.setattr(dispatch, "call", refuse)
+    for out in outs:
+        out[:] = 0
+    run()
+    assert all(out.tobytes() == wanted.tobytes() for out, wanted in zip(outs, want, strict=True))
 
 
 def test_a_fault_of_a_shared_run_is_the_first_one(helper: relay.Slot) -> None:

@@ -19,11 +19,11 @@ from .elements import (
 )
 from .known import never_negative
 from .llvm_types import Machine, lanes_of, scalar_type, vector_type
-from .tests import Tests
+from .masks import Masks
 from .values import Parts
 
 
-class Accesses(Tests):
+class Accesses(Masks):
     def __init__(self, program: Uop, machine: Machine, streaming: bool):
         super().__init__(program, machine)
         self.streaming = streaming

@@ -1,4 +1,4 @@
-"""Tests of masks: whether lanes hold, as one bit to branch on."""
+"""Masks and NaNs of many lanes: whether there are any, as one bit to branch on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .llvm_types import lanes_of, scalar_type, vector_type
 from .values import Parts, Values
 
 
-class Tests(Values):
-    """One bit of many lanes."""
+class Masks(Values):
+    """What many lanes say together."""
 
     def any_lane(self, gate: Uop) -> str:
         """Whether ``gate`` holds in any lane."""
