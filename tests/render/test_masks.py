@@ -17,17 +17,17 @@ from tests.programs import map_ast, run_ast
 STEP = 64
 CONDITIONS: dict[str, Callable[[Uop, Uop], Uop]] = {
     "below": lambda x, i: i < -5,
-    "above": lambda x, i: -5 < i,
+    "above": lambda x, i: i > -5,
     "not below": lambda x, i: (i < 5).logical_not(),
-    "not above": lambda x, i: (5 < i).logical_not(),
+    "not above": lambda x, i: (i > 5).logical_not(),
     "unsigned below": lambda x, i: NODES.u32(i) < 7,
-    "unsigned above": lambda x, i: 7 < NODES.u32(i),
+    "unsigned above": lambda x, i: NODES.u32(i) > 7,
     "equal": lambda x, i: i.eq(3),
     "not equal": lambda x, i: i.ne(3),
     "words apart": lambda x, i: NODES.bits32(x).ne(NODES.bits32(x * x)),
     "float": lambda x, i: x < 0.5,
     "at most": lambda x, i: (x < 0.5) | x.eq(0.5),
-    "several": lambda x, i: (x < 0.5) | (5 < i) | (i < -5) | NODES.bits32(x).ne(0x3F800000),
+    "several": lambda x, i: (x < 0.5) | (i > 5) | (i < -5) | NODES.bits32(x).ne(0x3F800000),
 }
 
 

@@ -32,14 +32,14 @@ _STEP = 0.021660849452018738, -5.952044412893542e-11
 2**-6."""
 _LN2_32 = 0.6931471824645996, -1.9046542121259336e-09
 """ln 2 as a sum of f32."""
-_ERROR = 1.375 * 2.0**-34
+_ERROR = 0.625 * 2.0**-34
 """A bound of the error of ``_near`` where k is 0, so that the value is within 1…2. With |r|
-below 0.01084 and a power below 1.958 it is the sum of
+below 0.01084, a rest below 2.8e-7 and a power below 1.958 it is the sum of
 
-- 2.45e-11: r*r, the polynomial, its product with r*r plus the rest, and 1 + r are rounded;
-- 3.22e-11: r*r/2 times the rest is left out, which is below 2.8e-7;
-- 1.44e-11: the polynomial itself, and what is smaller still;
-- 2**-37: the sum of the small terms is rounded, with the error and without."""
+- 1.74e-11: r*r, the polynomial, and its product with r*r plus the rest are rounded;
+- 1e-11: so is r plus the rest, of which they are made;
+- 2**-37: the sum of the small terms is rounded, with the error and without;
+- 4e-13: the polynomial itself, and what is smaller still."""
 _EXP_END, _EXP2_END = 0x42A00000, 0x42FC0000
 """The patterns of the f32 80 and 126: up to there, either way, the rest is small and the value
 normal."""
@@ -67,8 +67,8 @@ _RESTS = (
     -8.69726690666539e-09,
 )
 """2**(j/32) as the nearest f32 times e to the rest."""
-_TAIL = 0.5, -0.33337071537971497, 0.37504321336746216
-"""(e**r - 1 - r)/(1 + r)/r**2 for |r| <= ln(2)/64, times r**2 within 2**-37."""
+_TAIL = 0.5, 0.16666752099990845, 0.0416669137775898
+"""(e**r - 1 - r)/r**2 for |r| <= ln(2)/64, times r**2 within 2**-42.4."""
 _EXP = (
     1.0, 1.0000000000000013, 0.5000000000000001, 0.16666666666615648, 0.041666666666624164,
     0.008333333367311605, 0.0013888888917196719, 0.00019841190647543324, 2.480152132236793e-05,
@@ -131,7 +131,8 @@ def _near(m: Arithmetic, count: Word, r: Real, rest: Real) -> tuple[Truth, Real]
     power = m.lookup(count, _POWERS)
     near = m.fma32(power, r, power)
     error = m.fma32(power, r, m.sub32(power, near))
-    small = m.fma32(near, m.fma32(m.mul32(r, r), horner32(m, r, _TAIL), rest), error)
+    r = m.add32(r, rest)
+    small = m.fma32(power, m.fma32(m.mul32(r, r), horner32(m, r, _TAIL), rest), error)
     above, below = m.add32(near, m.add32(small, _ERROR)), m.add32(near, m.sub32(small, _ERROR))
     value = m.float32(m.bits32(above) + ((count & 0xFFFFFFE0) << 18))
     return m.not_(m.eq(m.bits32(above), m.bits32(below))), value
