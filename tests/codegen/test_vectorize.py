@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 import dynamis as dy
 from dynamis import Grid, Rows, f32, i32
 from dynamis.codegen import Options, compile_ast
@@ -10,6 +13,7 @@ from dynamis.codegen.vectorize import Variance, vectorize
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
 from dynamis.uop import Ops, Uop, simplify, toposort
+from dynamis.uop.storage import is_register, storage_of
 
 
 def vector_form(kernel: dy.Kernel, width: int = 8) -> Uop:
@@ -75,6 +79,72 @@ def test_a_loop_that_ends_lane_by_lane_is_left_when_every_lane_is_done() -> None
     root = vector_form(divergent_loop)
     (leave,) = nodes(root, Ops.BREAK)
     assert leave.src[0].max_shape == (8,)
+
+
+@dy.kernel
+def left_midway(a: Rows[f32]) -> Rows[i32]:
+    x = a.sample()
+    n = 0
+    for _ in range(100):
+        y = x * x
+        if y > 50.0:
+            break
+        x = y - x
+        n += 1
+    return n
+
+
+def test_the_mask_of_a_loop_is_kept_where_an_iteration_says_that_it_was_the_last() -> None:
+    root = vector_form(left_midway)
+    (leave,) = nodes(root, Ops.BREAK)
+    loop = leave.src[1]
+    (kept,) = [
+        u
+        for u in nodes(root, Ops.STORE)
+        if loop in u.ranges and is_register(storage_of(u.src[0])) and u.src[1].dtype.is_bool
+    ]
+    (mask,) = [u for u in nodes(root, Ops.LOAD) if loop in u.ranges and u.dtype.is_bool]
+    assert mask in leave.src[0].src
+    assert storage_of(kept.src[0]) is storage_of(mask)
+    assert mask in kept.src[1].src
+
+
+@dy.kernel
+def read_after(a: Rows[f32]) -> Rows[i32]:
+    x = a.sample()
+    stopped = False
+    n = 0
+    while not stopped and n < 50:
+        stopped = x > 50.0
+        x = x + x
+        n += 1
+    return n if stopped else -n
+
+
+@dy.kernel
+def within(a: Rows[f32]) -> Rows[i32]:
+    x = a.sample()
+    n = 0
+    for i in range(9):
+        for k in range(20):
+            x = x * 1.25
+            if x > 7.0 * f32(k):
+                break
+            n += i
+        if x > 60.0:
+            break
+        n += 1
+    return n
+
+
+@pytest.mark.parametrize("kernel", [divergent_loop, left_midway, read_after, within])
+def test_loops_that_end_lane_by_lane_give_the_words_of_one_lane(kernel: dy.Kernel) -> None:
+    a = np.random.default_rng(11).uniform(-1, 60, 333).astype(np.float32)
+    a[::50] = np.nan
+    a[7] = np.inf
+    want = kernel(a, backend="reference")
+    for width in (1, 8, 16, 64):
+        assert kernel.options(width=width)(a).tobytes() == want.tobytes(), width
 
 
 def test_only_what_is_read_after_a_divergent_loop_is_frozen() -> None:

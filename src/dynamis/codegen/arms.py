@@ -282,8 +282,10 @@ class Arms:
             mask = storage_of(word)
             if still and word.op is Ops.LOAD and is_register(mask):
                 inside = [s for s in self.stores[mask] if loop in s.ranges]
-                if len(inside) == 1 and inside[0].src[1:] == (live,):
-                    found.append(mask)
+                if len(inside) == 1 and len(inside[0].src) == 2:
+                    kept = inside[0].src[1]
+                    if kept is live or (word, True) in conjuncts(kept):
+                        found.append(mask)
         return found
 
     # --- what an arm holds

@@ -33,6 +33,7 @@ from ..uop import (
     store,
     toposort,
 )
+from ..uop.guards import FALSE
 from ..uop.shape import dims_or_none
 from ..uop.storage import is_register, storage_of
 
@@ -108,6 +109,8 @@ class _Loop:
     init: Uop
     after: Uop | None = None
     exit: Uop | None = None
+    left: Uop | None = None
+    """Its break, where the mask is kept at an iteration's end."""
 
 
 def vectorize(root: Uop, lane: Uop) -> Uop:
@@ -124,6 +127,7 @@ class _Vectorizer:
         self.new: dict[Uop, Uop] = {lane: self.lanes}
         self.loops: dict[Uop, _Loop] = {}
         self.breaks = {u.src[1]: u for u in self.order if u.op is Ops.BREAK}
+        self.stops = self._stops()
         slots = [u.arg.slot for u in self.order if u.op is Ops.BUFFER]
         self.next_slot = max(slots, default=-1) + 1
 
@@ -132,6 +136,28 @@ class _Vectorizer:
             if u not in self.new:
                 self.new[u] = self._rebuild(u)
         return self.new[self.root]
+
+    def _stops(self) -> dict[Uop, Uop]:
+        """The store, each with its loop, of what alone says at an iteration's start that the one
+        before was the last: the live mask can be narrowed where that is stored."""
+        found: dict[Uop, Uop] = {}
+        for loop, leave in self.breaks.items():
+            done = leave.src[0]
+            if done.op is not Ops.LOAD or loop not in self.variance.divergent:
+                continue
+            target = storage_of(done)
+            stores = self.variance.stores.get(target, [])
+            inside = [s for s in stores if loop in s.ranges]
+            if (
+                len(inside) == 1
+                and self.variance.readers.get(target) == [done]
+                and len(inside[0].src) == 2
+                and innermost(inside[0].ranges) is loop
+                and leave in _deps(inside[0].src[0])
+                and all(s in inside or s.src[1:] == (FALSE,) for s in stores)
+            ):
+                found[inside[0]] = loop
+        return found
 
     def _rebuild(self, u: Uop) -> Uop:
         src = tuple(self.new[s] for s in u.src)
@@ -147,7 +173,17 @@ class _Vectorizer:
                 return self._open(u, src)
             case Ops.BREAK if u.src[1] in self.variance.divergent:
                 loop = self.loops[u.src[1]]
+                if u.src[1] in self.stops.values():
+                    loop.after = loop.before
+                    done = loop.before.logical_not()
+                    loop.left = break_(done=done, loop=loop.opened, deps=src[2:])
+                    return loop.left
                 return self._close(loop, loop.before & src[0].logical_not(), src[2:])
+            case Ops.STORE if u in self.stops:
+                loop = self.loops[self.stops[u]]
+                assert loop.after is not None and loop.left is not None
+                word = self._mask_word(loop.mask, [loop.init, loop.opened, loop.left])
+                return store(dst=word, value=loop.after & src[1].logical_not())
             case Ops.STORE if is_register(storage_of(u.src[0])):
                 return self._store(u, src)
             case Ops.END:
