@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis import Grid, Rows, f32, i32
+from dynamis import Grid, Rows, f32, f64, i32
 from dynamis.codegen import Options, compile_ast
 from dynamis.codegen.split import bind_threads, split_domain
 from dynamis.codegen.vectorize import Variance, vectorize
 from dynamis.kernel import account
 from dynamis.lower import CallClass, lower
+from dynamis.runtime import compiler
 from dynamis.uop import Ops, Uop, simplify, toposort
 from dynamis.uop.storage import is_register, storage_of
 
@@ -137,14 +140,56 @@ def within(a: Rows[f32]) -> Rows[i32]:
     return n
 
 
-@pytest.mark.parametrize("kernel", [divergent_loop, left_midway, read_after, within])
-def test_loops_that_end_lane_by_lane_give_the_words_of_one_lane(kernel: dy.Kernel) -> None:
-    a = np.random.default_rng(11).uniform(-1, 60, 333).astype(np.float32)
+@dy.kernel
+def counted(a: Rows[f32]) -> tuple[Rows[i32], Rows[i32], Rows[i32]]:
+    """Counts by 1, by something else, and where something else holds too."""
+    x = a.sample()
+    n, thirds, odd = 0, 0, 0
+    for k in range(60):
+        x = x * 1.125
+        if x > 100.0:
+            break
+        n += 1
+        thirds += 3
+        if x > f32(k):
+            odd += 1
+    return n, thirds, odd
+
+
+@dy.kernel
+def counted_of_doubles(a: Rows[f64]) -> Rows[i32]:
+    x = a.sample()
+    n = 0
+    for _ in range(60):
+        x = x * 1.125
+        if x > 100.0:
+            break
+        if f32(x) > 3.0:
+            n += 1
+    return n
+
+
+LOOPS = (divergent_loop, left_midway, read_after, within, counted, counted_of_doubles)
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["this machine", "no mask registers"])
+@pytest.mark.parametrize("kernel", LOOPS, ids=lambda k: k.__name__)
+def test_loops_that_end_lane_by_lane_give_the_words_of_one_lane(
+    kernel: dy.Kernel, narrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if narrow:
+        real = compiler.host()
+        machine = replace(real, mask_registers=False, vector_bytes=min(real.vector_bytes, 32))
+        monkeypatch.setattr(compiler, "host", lambda: machine)
+    kernel = dy.kernel(kernel.__wrapped__)
+    a = np.random.default_rng(11).uniform(-1, 60, 333)
+    a = a if kernel.__name__ == "counted_of_doubles" else a.astype(np.float32)
     a[::50] = np.nan
     a[7] = np.inf
-    want = kernel(a, backend="reference")
+    want = np.asarray(kernel(a, backend="reference"))
     for width in (1, 8, 16, 64):
-        assert kernel.options(width=width)(a).tobytes() == want.tobytes(), width
+        got = np.asarray(kernel.options(width=width)(a))
+        assert got.tobytes() == want.tobytes(), width
 
 
 def test_only_what_is_read_after_a_divergent_loop_is_frozen() -> None:

@@ -40,6 +40,8 @@ class Accesses(Masks):
         place = u.src[0]
         target = storage_of(place)
         if is_register(target):
+            if target in self.wide:
+                self.wide[u] = self.wide[target]
             return self.here(target, self.registers[target])
         if len(u.src) != 1:
             raise UopError("no LLVM code is made for a gated load")

@@ -6,8 +6,8 @@ without mask registers, as ``Values`` keeps them.
 
 from __future__ import annotations
 
-from ..dtype import Ptr
-from ..uop import Uop
+from ..dtype import Ptr, int32
+from ..uop import Ops, Uop
 from ..uop.storage import storage_of
 from .accesses import Accesses
 from .llvm_types import lanes_of, scalar_type, vector_type
@@ -21,6 +21,15 @@ class Registers(Accesses):
         place, value, *gates = u.src
         target, lanes = storage_of(place), lanes_of(place)
         scalar, per = self.register_form(target)
+        asked = self.wide_parts(gates[0] if gates else value, per)
+        if asked and not gates:
+            self.hold(target, self.here(value, self.names[value]), asked)
+            return
+        if asked and self._counts(target, value):
+            ty = vector_type(scalar, per)
+            counts = zip(self.registers[target], asked, strict=True)
+            self.hold(target, [self.out.value(f"sub {ty} {n}, {one}") for n, one in counts])
+            return
         words = self.use(value, lanes, per) if per else [self.scalar(value)]
         for gate in gates:
             ty, mask = vector_type(scalar, per), vector_type("i1", per)
@@ -31,6 +40,14 @@ class Registers(Accesses):
                 for hold, new, held in rows
             ]
         self.hold(target, words)
+
+    def _counts(self, target: Uop, value: Uop) -> bool:
+        """Whether a value is a register's i32 and 1: minus the i32 lanes of a mask adds that."""
+        if value.op is not Ops.ADD or value.dtype is not int32:
+            return False
+        word, one = value.src
+        is_one = one.op is Ops.CONST and one.arg.value == 1
+        return is_one and word.op is Ops.LOAD and self.names[word] == self.registers[target]
 
     def hold(self, target: Uop, words: Parts, wide: Parts | None = None) -> None:
         """Make ``words`` the register's, ``wide`` its i32 lanes where they exist already."""

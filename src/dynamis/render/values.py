@@ -126,7 +126,7 @@ class Values:
         if lanes:
             per = self.part_lanes(u.dtype, lanes)
             self.splats[u] = [self._splat(scalar_type(u.dtype), parts[0], per)] * (lanes // per)
-        if u in self.crossing:
+        if u in self.crossing and u not in self.wide:
             self.wide[u] = self.widened(self.names[u], lanes_of(u))
 
     def _splat(self, scalar: str, name: str, lanes: int) -> str:
@@ -158,6 +158,8 @@ class Values:
     def alu(self, u: Uop) -> Parts:
         """An arithmetic node, one part after the other."""
         lanes, per = lanes_of(u), self._common_lanes(u)
+        if u.op is Ops.AND and any(self.wide_parts(s, per) for s in u.src):
+            return self._both(u, lanes, per)
         if lanes:
             columns = [self._operand(u, s, lanes, per) for s in self._operands(u)]
         else:
@@ -283,6 +285,22 @@ class Values:
 
     def narrow(self, part: str, lanes: int) -> str:
         return self.out.value(f"icmp slt <{lanes} x i32> {part}, zeroinitializer")
+
+    def wide_parts(self, u: Uop, per: int) -> Parts | None:
+        """The i32 lanes of a mask in parts of ``per`` lanes, where it has these."""
+        wide = self.wide.get(u)
+        return wide.parts if wide and self._lanes(u) == len(wide.parts) * per else None
+
+    def _both(self, u: Uop, lanes: int, per: int) -> Parts:
+        """An AND of masks in i32 lanes: so it stays in these from one iteration to the next."""
+        a, b = (
+            self.wide_parts(s, per) or self.widened(self.use(s, lanes, per), lanes).parts
+            for s in u.src
+        )
+        rows = zip(a, b, strict=True)
+        both = [self.out.value(f"and <{per} x i32> {one}, {other}") for one, other in rows]
+        self.wide[u] = Wide(self.block, both)
+        return [self.narrow(part, per) for part in both]
 
     def here(self, u: Uop, parts: Parts) -> Parts:
         """The mask ``parts`` of a node or register; in a new block made again from i32 lanes."""
