@@ -59,17 +59,12 @@ def insert(path: Path, text: str) -> None:
 
 def verdict(measured: Measured) -> str:
     """Whether ours reaches the row's goal in this run."""
-    goal, ours = measured.row.goal, measured.best("ours")
+    goal, ours, hand = measured.row.goal, measured.best("ours"), measured.best("hand")
     if ours is None:
         return "—"
-    if goal.peer:
-        best = measured.best_peer
-        standard = best[1] if best else None
-    else:
-        standard = measured.best("hand")
-    if standard is None:
-        return "no peer here" if goal.peer else "no hand C++ here"
-    if ours.median <= goal.times * standard.median:
+    if hand is None:
+        return "no hand C++ here"
+    if ours.median <= goal.times * hand.median:
         return "reached"
     if goal.tie and ours.median <= TIE * _tie_with(measured):
         return "tie"
