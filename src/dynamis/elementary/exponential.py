@@ -4,10 +4,10 @@ Twice. First in f32: with a whole k, x is (k + r)/32 (times ln 2 for exp), and 2
 of two times an entry of a table of 32. The value is a sum of two f32, good to 2**-34.7, and where
 that less and that plus its error round to one f32, this is the nearest to the true value.
 
-Elsewhere, for one argument in sixteen hundred and where |x| is large or NaN, in f64: x is split into
-k + r with |r| at most a half (times ln 2 for exp), exactly for exp2 and to 2**-107 for exp; the
-value is 2**k * p(r). The polynomial is good to 2**-50, so its f64 is seldom on the wrong side of
-the middle of two f32: for exp never, for exp2 twice, as the walk over all f32 shows. Scaling by
+Elsewhere, for one argument in sixteen hundred and where |x| is large or NaN, in f64: x is split
+into k + r with |r| at most a half (times ln 2 for exp), exactly for exp2 and to 2**-107 for exp;
+the value is 2**k * p(r). The polynomial is good to 2**-50, so its f64 is seldom on the wrong side
+of the middle of two f32: for exp never, for exp2 twice, as the walk over all f32 shows. Scaling by
 2**k in f64 and rounding to f32 once gives subnormal results and infinity without a case of their
 own.
 
