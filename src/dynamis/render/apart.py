@@ -7,6 +7,7 @@ written once, for one part of a vector, and not once for every part in the middl
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,9 +78,8 @@ class Apart:
 
 def inside(opened: Uop, program: Sequence[Uop]) -> list[Uop]:
     """The nodes of an IF's region."""
-    start = program.index(opened) + 1
-    ends = (u.op is Ops.ENDIF and u.src[0] is opened for u in program[start:])
-    return [*program[start : start + list(ends).index(True)]]
+    rest = itertools.islice(program, program.index(opened) + 1, None)
+    return [*itertools.takewhile(lambda u: u.op is not Ops.ENDIF or u.src[0] is not opened, rest)]
 
 
 def apart(opened: Uop, program: Sequence[Uop], reads: Reads, choices: list[Uop]) -> Apart | None:

@@ -24,14 +24,7 @@ from .analysis import escaping, is_address, loops_around_loops, register_uses
 from .apart import Apart, Exchange, apart, inside, narrowed, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
-from .llvm_types import (
-    Machine,
-    lanes_of,
-    literal,
-    scalar_type,
-    splat_literal,
-    vector_type,
-)
+from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
 from .registers import Registers
 from .runs import runs
 from .values import Parts
@@ -509,6 +502,7 @@ class _Arm(_Body):
         return self
 
     def constant(self, u: Uop, per: int) -> str:
+        """As LLVM keeps it: an arm is seldom run."""
         return splat_literal(scalar_type(u.dtype), literal(u.dtype, u.arg.value))
 
     def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:

@@ -33,7 +33,7 @@ class Masks(Values):
         per = self.part_lanes(int32, lanes)
         if lanes == per:
             return self.any_lane(gate)
-        masks = [self._joined(u, lanes, per) for u in self._alternatives(gate)]
+        masks = [self._joined(u, lanes, per) for u in dict.fromkeys(self._alternatives(gate))]
         return self._asked(self._tree("or", vector_type("i1", per), masks), per, "ne", 0)
 
     def has_pairs(self, u: Uop) -> bool:
