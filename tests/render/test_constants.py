@@ -7,7 +7,7 @@ import pytest
 from dynamis.codegen import Options, compile_ast
 from dynamis.dtype import float32, int32
 from dynamis.render import Machine, render_llvm
-from dynamis.uop import Uop
+from dynamis.uop import Ops, Uop, alu_binary, const_like
 from tests.programs import map_ast
 
 WIDE = Machine(x86=True, mask_registers=True, vector_bytes=64)
@@ -42,3 +42,7 @@ def test_what_has_a_form_of_its_own_for_a_constant_keeps_it() -> None:
     found = text(lambda x: (x << 3) ^ 0x55, int32, WIDE, 16)
     assert "splat (i32 3)" in found
     assert found.count("internal constant <16 x i32>") == 1
+    found = text(lambda x: alu_binary(op=Ops.CDIV, lhs=x, rhs=const_like(x, 7)), int32, WIDE, 16)
+    assert "sdiv <16 x i32>" in found
+    assert "splat (i32 7)" in found
+    assert "@constant" not in found

@@ -155,7 +155,12 @@ def misplaced(like: np.ndarray, offset: int) -> np.ndarray:
 def test_runs_that_stream_need_no_python(offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     image, a = rng.random((40, 71, 4), np.float32), rng.integers(-9, 9, 5003).astype(np.int32)
-    want = graded(image, backend="reference"), *divided(a, backend="reference")
+    narrow = rng.random((500, 3, 4), np.float32)  # takes a program of one lane
+    want = (
+        graded(image, backend="reference"),
+        graded(narrow, backend="reference"),
+        *divided(a, backend="reference"),
+    )
     monkeypatch.setattr(streaming, "last_level_cache", lambda: 0)
     decided: list[bool] = []
     asked = native.streams
@@ -166,11 +171,12 @@ def test_runs_that_stream_need_no_python(offset: int, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(native, "streams", streams)
     grade, divide = (k.options(width=16) for k in (graded, divided))  # not native yet
-    outs = misplaced(want[0], offset), misplaced(want[1], offset), misplaced(want[2], offset)
+    outs = tuple(misplaced(wanted, offset) for wanted in want)
 
     def run() -> None:
         grade(image, out=outs[0], threads=1)
-        divide(a, out=outs[1:], threads=1)
+        grade(narrow, out=outs[1], threads=1)
+        divide(a, out=outs[2:], threads=1)
 
     for _ in range(3):
         run()

@@ -283,8 +283,7 @@ class Arms:
             if still and word.op is Ops.LOAD and is_register(mask):
                 inside = [s for s in self.stores[mask] if loop in s.ranges]
                 if len(inside) == 1 and len(inside[0].src) == 2:
-                    kept = inside[0].src[1]
-                    if kept is live or (word, True) in conjuncts(kept):
+                    if (word, True) in conjuncts(inside[0].src[1]):
                         found.append(mask)
         return found
 

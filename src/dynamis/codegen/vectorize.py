@@ -109,8 +109,8 @@ class _Loop:
     init: Uop
     after: Uop | None = None
     exit: Uop | None = None
-    left: Uop | None = None
-    """Its break, where the mask is kept at an iteration's end."""
+    leave: Uop | None = None
+    """Its break, where the mask is narrowed at an iteration's end."""
 
 
 def vectorize(root: Uop, lane: Uop) -> Uop:
@@ -127,7 +127,10 @@ class _Vectorizer:
         self.new: dict[Uop, Uop] = {lane: self.lanes}
         self.loops: dict[Uop, _Loop] = {}
         self.breaks = {u.src[1]: u for u in self.order if u.op is Ops.BREAK}
-        self.stops = self._stops()
+        stops = {loop: self._stop(loop) for loop in self.breaks}
+        self.stops = {stop: loop for loop, stop in stops.items() if stop is not None}
+        """The stores that narrow a live mask, each with its loop."""
+        self.stopped = set(self.stops.values())
         slots = [u.arg.slot for u in self.order if u.op is Ops.BUFFER]
         self.next_slot = max(slots, default=-1) + 1
 
@@ -137,27 +140,26 @@ class _Vectorizer:
                 self.new[u] = self._rebuild(u)
         return self.new[self.root]
 
-    def _stops(self) -> dict[Uop, Uop]:
-        """The store, each with its loop, of what alone says at an iteration's start that the one
-        before was the last: the live mask can be narrowed where that is stored."""
-        found: dict[Uop, Uop] = {}
-        for loop, leave in self.breaks.items():
-            done = leave.src[0]
-            if done.op is not Ops.LOAD or loop not in self.variance.divergent:
-                continue
-            target = storage_of(done)
-            stores = self.variance.stores.get(target, [])
-            inside = [s for s in stores if loop in s.ranges]
-            if (
-                len(inside) == 1
-                and self.variance.readers.get(target) == [done]
-                and len(inside[0].src) == 2
-                and innermost(inside[0].ranges) is loop
-                and leave in _deps(inside[0].src[0])
-                and all(s in inside or s.src[1:] == (FALSE,) for s in stores)
-            ):
-                found[inside[0]] = loop
-        return found
+    def _stop(self, loop: Uop) -> Uop | None:
+        """The store of the flag that a loop's BREAK asks for, where it only asks what the iteration
+        before stored: the live mask can be narrowed there."""
+        done = self.breaks[loop].src[0]
+        if done.op is not Ops.LOAD or loop not in self.variance.divergent:
+            return None
+        target = storage_of(done)
+        if self.variance.readers.get(target) != [done]:
+            return None  # somebody else needs the flag
+        stores = self.variance.stores.get(target, [])
+        inside = [s for s in stores if loop in s.ranges]
+        around = set(loop.ranges) - {loop}
+        starts = all(
+            s.src[1:] == (FALSE,) and set(s.ranges) == around for s in stores if s not in inside
+        )
+        if len(inside) != 1 or not starts:
+            return None  # it is set at times, or not false whenever the loop starts
+        (stop,) = inside
+        always = len(stop.src) == 2 and innermost(stop.ranges) is loop
+        return stop if always and self.breaks[loop] in _deps(stop.src[0]) else None
 
     def _rebuild(self, u: Uop) -> Uop:
         src = tuple(self.new[s] for s in u.src)
@@ -173,16 +175,16 @@ class _Vectorizer:
                 return self._open(u, src)
             case Ops.BREAK if u.src[1] in self.variance.divergent:
                 loop = self.loops[u.src[1]]
-                if u.src[1] in self.stops.values():
+                if u.src[1] in self.stopped:
                     loop.after = loop.before
                     done = loop.before.logical_not()
-                    loop.left = break_(done=done, loop=loop.opened, deps=src[2:])
-                    return loop.left
+                    loop.leave = break_(done=done, loop=loop.opened, deps=src[2:])
+                    return loop.leave
                 return self._close(loop, loop.before & src[0].logical_not(), src[2:])
             case Ops.STORE if u in self.stops:
                 loop = self.loops[self.stops[u]]
-                assert loop.after is not None and loop.left is not None
-                word = self._mask_word(loop.mask, [loop.init, loop.opened, loop.left])
+                assert loop.after is not None and loop.leave is not None
+                word = self._mask_word(loop.mask, [loop.init, loop.opened, loop.leave])
                 return store(dst=word, value=loop.after & src[1].logical_not())
             case Ops.STORE if is_register(storage_of(u.src[0])):
                 return self._store(u, src)

@@ -131,10 +131,12 @@ def _near(m: Arithmetic, count: Word, r: Real, rest: Real) -> tuple[Truth, Real]
     power = m.lookup(count, _POWERS)
     near = m.fma32(power, r, power)
     error = m.fma32(power, r, m.sub32(power, near))
-    r = m.add32(r, rest)
-    small = m.fma32(power, m.fma32(m.mul32(r, r), horner32(m, r, _TAIL), rest), error)
+    whole = m.add32(r, rest)
+    tail = m.fma32(m.mul32(whole, whole), horner32(m, whole, _TAIL), rest)
+    small = m.fma32(power, tail, error)
     above, below = m.add32(near, m.add32(small, _ERROR)), m.add32(near, m.sub32(small, _ERROR))
     value = m.float32(m.bits32(above) + ((count & 0xFFFFFFE0) << 18))
+    # as integers, which may be joined before they are compared; NaN is beyond the range
     return m.not_(m.eq(m.bits32(above), m.bits32(below))), value
 
 

@@ -76,15 +76,18 @@ class Apart:
     choices: tuple[Uop, ...]
 
 
-def inside(opened: Uop, program: Sequence[Uop]) -> list[Uop]:
+def region_nodes(opened: Uop, program: Sequence[Uop]) -> list[Uop]:
     """The nodes of an IF's region."""
     rest = itertools.islice(program, program.index(opened) + 1, None)
     return [*itertools.takewhile(lambda u: u.op is not Ops.ENDIF or u.src[0] is not opened, rest)]
 
 
-def apart(opened: Uop, program: Sequence[Uop], reads: Reads, choices: list[Uop]) -> Apart | None:
-    """The region of an IF as a function of vectors, if it can be and is worth it."""
-    start, own = program.index(opened) + 1, inside(opened, program)
+def apart(
+    opened: Uop, own: Sequence[Uop], program: Sequence[Uop], reads: Reads, choices: list[Uop]
+) -> Apart | None:
+    """The region of an IF, whose nodes are its ``own``, as a function of vectors, if it can be and
+    is worth it."""
+    start = program.index(opened) + 1
     lanes = lanes_of(opened.src[0])
     if not 2 <= lanes <= MASK_BITS or len(own) < LARGE or not all(map(_is_computed, own)):
         return None

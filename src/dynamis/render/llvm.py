@@ -21,7 +21,7 @@ from ..uop.abi import CORE_ID, RECORD
 from ..uop.guards import canonical_of
 from ..uop.storage import is_register, storage_of
 from .analysis import escaping, is_address, loops_around_loops, register_uses
-from .apart import Apart, Exchange, apart, inside, narrowed, settled
+from .apart import Apart, Exchange, apart, narrowed, region_nodes, settled
 from .driver import ARM64_MODE, DRIVER, X86_MODE
 from .fused import negated
 from .llvm_types import Machine, lanes_of, literal, scalar_type, splat_literal, vector_type
@@ -97,10 +97,14 @@ class _Body(Registers):
         self.stored, self.read_after = register_uses(self.program)
         self.around = loops_around_loops(self.program)
         self.escaping = escaping(self.rendered, self.reads)
+        self.users: dict[Uop, list[Uop]] = {}
+        for u, read in self.reads.items():
+            for s, _ in read:
+                self.users.setdefault(s, []).append(u)
         results = [u for u in self.rendered if canonical_of(u) is not None]
-        self.lone_result = results[0] if len(results) == 1 and self.has_pairs(results[0]) else None
-        """The only result with canonical NaNs. Where there are several, tests in between would
-        keep their computations apart."""
+        self.lone_result = results[0] if len(results) == 1 and self._is_result(results[0]) else None
+        """The only word with canonical NaNs, if it is a result. Where there are several, tests in
+        between would keep their computations apart."""
         self.guards: list[_Region] = []
         self.settled = settled(self.rendered, self.reads, self.escaping)
         self.elsewhere: set[Uop] = set()
@@ -257,8 +261,10 @@ class _Body(Registers):
         choices = self.settled.get(u)
         if choices and (self.stored[u] or not all(self._is_at_hand(c.src[2]) for c in choices)):
             choices = None
-        region = self._apart(u, choices) if choices else None
-        holds = self._any(u, choices) if choices else self.any_lane(u.src[0])
+        gate, own = u.src[0], region_nodes(u, self.rendered) if choices else []
+        region = self._apart(u, own, choices) if choices else None
+        rare = {u, *(choices or ()), *own}.issuperset(self.users[gate])
+        holds = self.any_quickly(gate) if choices and rare else self.any_lane(gate)
         kept = {r: self.crossing_words(r) for r in self.stored[u] if r in self.registers}
         self.guards.append(_Region(n, self.block, len(self.out.lines), kept, choices))
         self.out.line(f"br i1 {holds}, label %arm{n}, label %join{n}, !prof !1")
@@ -267,11 +273,12 @@ class _Body(Registers):
         if region is not None:
             self._call(f"rare{n}", region, u.src[0])
 
-    def _any(self, u: Uop, choices: list[Uop]) -> str:
-        """Whether an IF's gate holds in any lane."""
-        gate, own = u.src[0], {u, *choices, *inside(u, self.rendered)}
-        rare = own.issuperset(self.users[gate])
-        return self.any_quickly(gate) if rare else self.any_lane(gate)
+    def _is_result(self, u: Uop) -> bool:
+        """Whether a value of several parts is stored in memory, and nothing else done with it."""
+        stored = (
+            s.op is Ops.STORE and not is_register(storage_of(s.src[0])) for s in self.users[u]
+        )
+        return self.has_pairs(u) and all(stored)
 
     def _is_at_hand(self, u: Uop) -> bool:
         return u.op is Ops.CONST or u in self.names
@@ -282,8 +289,8 @@ class _Body(Registers):
             return self.use(u, lanes, per)
         return self.names[u] if lanes_of(u) else self.splats[u]
 
-    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
-        region = apart(u, self.rendered, self.reads, choices)
+    def _apart(self, u: Uop, own: list[Uop], choices: list[Uop]) -> Apart | None:
+        region = apart(u, own, self.rendered, self.reads, choices)
         if region is not None:
             self.elsewhere.update(region.own)
         return region
@@ -501,11 +508,11 @@ class _Arm(_Body):
         self.out.lines.append("}")
         return self
 
-    def constant(self, u: Uop, per: int) -> str:
-        """As LLVM keeps it: an arm is seldom run."""
+    def operand_constant(self, u: Uop, per: int) -> str:
+        """As LLVM keeps it, for an arm is seldom run: it has no vectors of its own in memory."""
         return splat_literal(scalar_type(u.dtype), literal(u.dtype, u.arg.value))
 
-    def _apart(self, u: Uop, choices: list[Uop]) -> Apart | None:
+    def _apart(self, u: Uop, own: list[Uop], choices: list[Uop]) -> Apart | None:
         return None
 
 

@@ -10,6 +10,15 @@ from ..uop.guards import guard
 from .llvm_types import lanes_of, scalar_type, vector_type
 from .values import Parts, Values
 
+_EXTREMES = {
+    (True, True): ("min", "lt"),  # x < c
+    (True, False): ("max", "ge"),  # not x < c
+    (False, True): ("max", "gt"),  # c < x
+    (False, False): ("min", "le"),  # not c < x
+}
+"""For an order with a constant, by whether it comes second and whether the order is to hold: which
+part's x decides, and how it is compared with the constant."""
+
 
 class Masks(Values):
     """What many lanes say together."""
@@ -34,7 +43,7 @@ class Masks(Values):
         if lanes == per:
             return self.any_lane(gate)
         masks = [self._joined(u, lanes, per) for u in dict.fromkeys(self._alternatives(gate))]
-        return self._asked(self._tree("or", vector_type("i1", per), masks), per, "ne", 0)
+        return self._compared(self._tree("or", vector_type("i1", per), masks), per, "ne", 0)
 
     def has_pairs(self, u: Uop) -> bool:
         """Whether a value has two parts or more."""
@@ -52,7 +61,7 @@ class Masks(Values):
         found = self._tree(
             "or", mask, [self.out.value(f"fcmp uno {ty} {a}, {b}") for a, b in pairs]
         )
-        some, before = self._asked(found, per, "ne", 0), self.block
+        some, before = self._compared(found, per, "ne", 0), self.block
         rare, after = self.label("nan"), self.label("words")
         self.out.line(f"br i1 {some}, label %{rare}, label %{after}, !prof !1")
         self.start(rare)
@@ -72,9 +81,9 @@ class Masks(Values):
         """The parts of a mask joined, and their bits compared."""
         parts = self.here(gate, self.names[gate])
         per = lanes_of(gate) // len(parts)
-        return self._asked(self._tree(join, vector_type("i1", per), parts), per, compare, bits)
+        return self._compared(self._tree(join, vector_type("i1", per), parts), per, compare, bits)
 
-    def _asked(self, mask: str, per: int, compare: str, bits: int) -> str:
+    def _compared(self, mask: str, per: int, compare: str, bits: int) -> str:
         """The bits of one mask of ``per`` lanes compared."""
         if not self.machine.mask_registers:  # test i32 lanes by their sign: one movmsk
             wide = self.out.value(f"sext <{per} x i1> {mask} to <{per} x i32>")
@@ -87,25 +96,24 @@ class Masks(Values):
         return _folded(parts, lambda a, b: self.out.value(f"{join} {ty} {a}, {b}"))
 
     def _joined(self, u: Uop, lanes: int, per: int) -> str:
-        """A mask of ``per`` lanes, with one that holds where the mask ``u`` has one."""
+        """A mask of ``per`` lanes: any of them is set if any lane of the mask ``u`` is."""
         (test, holds), ty = guard(u), vector_type("i32", per)
         if len(test.src) == 2 and test.src[0].dtype in (int32, uint32):
-            a, b = test.src
-            if test.op is Ops.CMPLT and Ops.CONST in (a.op, b.op):
-                x, bound = (b, a) if a.op is Ops.CONST else (a, b)
-                above = (x is b) == holds
-                sign = "u" if x.dtype.is_unsigned else "s"
-                name = sign + ("max" if above else "min")
+            first, second = test.src
+            sign = "u" if first.dtype.is_unsigned else "s"
+            if test.op is Ops.CMPLT and Ops.CONST in (first.op, second.op):
+                bounded = second.op is Ops.CONST
+                x, bound = (first, second) if bounded else (second, first)
+                kind, predicate = _EXTREMES[bounded, holds]
+                name, limit = sign + kind, self.use(bound, per, per)[0]
                 extreme = _folded(
                     self.use(x, lanes, per),
                     lambda a, b: self.out.call(name, ty, [(ty, a), (ty, b)]),
                 )
-                predicate = sign + ("g" if above else "l") + ("t" if holds else "e")
-                limit = self.use(bound, per, per)[0]
-                return self.out.value(f"icmp {predicate} {ty} {extreme}, {limit}")
+                return self.out.value(f"icmp {sign}{predicate} {ty} {extreme}, {limit}")
             if test.op is (Ops.CMPNE if holds else Ops.CMPEQ):
-                pairs = zip(self.use(a, lanes, per), self.use(b, lanes, per), strict=True)
-                differ = [self.out.value(f"xor {ty} {one}, {other}") for one, other in pairs]
+                pairs = zip(self.use(first, lanes, per), self.use(second, lanes, per), strict=True)
+                differ = [self.out.value(f"xor {ty} {a}, {b}") for a, b in pairs]
                 joined = self._tree("or", ty, differ)
                 return self.out.value(f"icmp ne {ty} {joined}, zeroinitializer")
         return self._tree("or", vector_type("i1", per), self.use(u, lanes, per))

@@ -21,13 +21,12 @@ class Registers(Accesses):
         place, value, *gates = u.src
         target, lanes = storage_of(place), lanes_of(place)
         scalar, per = self.register_form(target)
-        asked = self.wide_parts(gates[0] if gates else value, per)
-        if asked and not gates:
-            self.hold(target, self.here(value, self.names[value]), asked)
+        if not gates and (wide := self.wide_parts(value, per)):
+            self.hold(target, self.here(value, self.names[value]), wide)
             return
-        if asked and self._counts(target, value):
+        if gates and (wide := self.wide_parts(gates[0], per)) and self._counts(target, value):
             ty = vector_type(scalar, per)
-            counts = zip(self.registers[target], asked, strict=True)
+            counts = zip(self.registers[target], wide, strict=True)
             self.hold(target, [self.out.value(f"sub {ty} {n}, {one}") for n, one in counts])
             return
         words = self.use(value, lanes, per) if per else [self.scalar(value)]

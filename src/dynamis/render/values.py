@@ -27,8 +27,8 @@ Parts = list[str]
 
 WAITS = 2
 """Roots and quotients from which a run of nodes is worth staggering."""
-AS_WRITTEN = {Ops.SHL, Ops.SHR, Ops.WHERE}
-"""Operations with a form of their own for some constants, which LLVM has to see."""
+PLAIN = {Ops.ADD, Ops.SUB, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
+"""Operations on integers that cost the same whatever the constant; LLVM rewrites others for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,6 @@ class Values:
         self.block = "entry"
         self.labels = 0
         self.needed, self.reads = rendered_nodes(self.program)
-        self.users: dict[Uop, list[Uop]] = {}
-        for u, read in self.reads.items():
-            for s, _ in read:
-                self.users.setdefault(s, []).append(u)
         self.rendered = [u for u in self.program if u in self.needed]
         self.crossing = (
             set() if machine.mask_registers else crossing_masks(self.rendered, self.reads)
@@ -225,12 +221,13 @@ class Values:
 
     def _operand(self, u: Uop, s: Uop, lanes: int, per: int) -> Parts:
         """The operand ``s`` of an arithmetic node ``u``."""
-        if s.op is Ops.CONST and u.op not in AS_WRITTEN and s.arg.value not in (0, -1):
-            return [self.constant(s, per)] * (lanes // per)
+        plain = u.op in PLAIN or (s.dtype.is_float and u.op is not Ops.WHERE)
+        if s.op is Ops.CONST and plain and s.arg.value not in (0, -1):  # these two take no memory
+            return [self.operand_constant(s, per)] * (lanes // per)
         return self.use(s, lanes, per)
 
-    def constant(self, u: Uop, per: int) -> str:
-        """A constant in ``per`` lanes."""
+    def operand_constant(self, u: Uop, per: int) -> str:
+        """A constant in ``per`` lanes, of an operation that takes it from memory as well."""
         return self.constants.vector(u.dtype, u.arg.value, per)
 
     def staggers(self, run: Sequence[Uop]) -> bool:

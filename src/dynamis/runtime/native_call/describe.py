@@ -29,8 +29,10 @@ _CODES = {
     Type.BOOL: ("?", "?", 1),
 }
 """The format characters that a word may have, and its bytes."""
-NEVER = 2**63 - 1
+_NEVER = 2**63 - 1
 """More bytes than there are."""
+_EITHER = 0b11
+"""Programs of one lane are for runs in the caches and past them."""
 _KINDS = {
     Type.FLOAT: layout.F32,
     Type.DOUBLE: layout.F64,
@@ -110,8 +112,8 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
         longest=max((row.shared for p in facts.programs for row in p.limits), default=0),
-        cached=streaming.streams_from() if streaming.fills_lines(element) else NEVER,
-        element=element.bit_length() - 1,
+        cached=streaming.streams_from() if streaming.fills_lines(element) else _NEVER,
+        element_shift=element.bit_length() - 1,
         crew=ctypes.addressof(relay.crew) if relay.relays() else None,
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
@@ -155,7 +157,7 @@ def _program(
         fewest=fewest,
         tallest=tallest,
         together=program.together,
-        streams=program.streaming,
+        modes=_EITHER if program.width == 1 else 1 << program.streaming,
         entry=program.code["one"],
         slots=ctypes.addressof(slots),
         count=len(program.arguments),

@@ -124,14 +124,14 @@ class Program(ctypes.Structure):
     """Machine code for one class of calls.
 
     ``key`` has a bit for each input whose extent is the domain's; it is for domains of ``least`` to
-    ``most`` columns and ``fewest`` to ``tallest`` rows, ``together`` of which are a unit, and for
-    runs that stream if it ``streams``. ``entry`` is ``one`` of the program, ``run`` its ``run``;
-    ``slots`` says for each of its ``count`` arguments which of ``Frame.values`` it is. ``limits``
-    are ``sizes`` of ``Limits``, of which the k-th is for calls whose largest input has k bits of
-    elements, and the last for larger ones. Runs of up to ``longest`` elements stay on the calling
-    thread, of more than ``brief`` release the GIL, of up to ``shared`` are shared with threads that
-    are awake: in blocks of ``block`` elements at most, in parts of a row of ``segment`` at least,
-    in steps of ``width``."""
+    ``most`` columns and ``fewest`` to ``tallest`` rows, ``together`` of which are a unit; bit 0 of
+    ``modes`` says that it is for runs in the caches, bit 1 for those past them. ``entry`` is
+    ``one`` of the program, ``run`` its ``run``; ``slots`` says for each of its ``count`` arguments
+    which of ``Frame.values`` it is. ``limits`` are ``sizes`` of ``Limits``, of which the k-th is
+    for calls whose largest input has k bits of elements, and the last for larger ones. Runs of up
+    to ``longest`` elements stay on the calling thread, of more than ``brief`` release the GIL, of
+    up to ``shared`` are shared with threads that are awake: in blocks of ``block`` elements at
+    most, in parts of a row of ``segment`` at least, in steps of ``width``."""
 
     _fields_ = [
         ("key", _i64),
@@ -140,7 +140,7 @@ class Program(ctypes.Structure):
         ("fewest", _i64),
         ("tallest", _i64),
         ("together", _i64),
-        ("streams", _i64),
+        ("modes", _i64),
         ("entry", _ptr),
         ("slots", _ptr),
         ("count", _i64),
@@ -155,12 +155,13 @@ class Kernel(ctypes.Structure):
     """All that a call needs to know of a kernel.
 
     ``names`` are interned strings of the ``arguments`` (inputs, then parameters); ``places`` gives
-    the argument of each of the ``positions``; ``ports`` are inputs, then outputs; ``sizing`` is
-    the input that the domain is taken from, or -1; ``defaults`` are ``words`` words of the
-    parameters; ``longest`` is the most elements that any program may be given, ``cached`` the
-    bytes of arrays from which runs stream, if the first output starts at a multiple of an element,
-    which has ``2**element`` bytes; ``pack`` is the type of the result where that is not one
-    array (borrowed, or null); ``crew`` are the threads to share runs with (or null)."""
+    the argument of each of the ``positions``; ``ports`` are inputs, then outputs; ``sizing`` is the
+    input that the domain is taken from, or -1; ``defaults`` are ``words`` words of the parameters;
+    ``longest`` is the most elements that any program may be given, ``cached`` the bytes of arrays
+    from which runs stream, if the first output starts at a multiple of an element, which has
+    ``2**element_shift`` bytes, where lines hold whole ones; ``pack`` is the type of the result
+    where that is not one array (borrowed, or null); ``crew`` are the threads to share runs with (or
+    null)."""
 
     _fields_ = [
         ("api", _ptr),
@@ -182,7 +183,7 @@ class Kernel(ctypes.Structure):
         ("sizing", _i64),
         ("longest", _i64),
         ("cached", _i64),
-        ("element", _i64),
+        ("element_shift", _i64),
     ]
 
 

@@ -31,7 +31,7 @@ entry:
   put i64 %width, %to, 0
   put i64 %height, %to, 1
   put i64 %depth, %to, 2
-  %streams = call i64 @streams(ptr %k, ptr %frame)
+  %streams = call i64 @place_lines(ptr %k, ptr %frame)
   %program = call ptr @program_for(ptr %k, ptr %frame, i64 %width, i64 %rows, i64 %streams)
   %unknown = icmp eq ptr %program, null
   br i1 %unknown, label %no, label %known
@@ -133,7 +133,57 @@ end:
   ret ptr %found
 }
 
-; The program for the inputs whose extent is the domain's, its columns and rows, and whether it
+; Put where the cache lines of the first output are, for a run of these arrays that streams its
+; results; whether it does. As ``streaming.py``.
+define internal i64 @place_lines(ptr %k, ptr %frame) nounwind {
+entry:
+  %bytes = call i64 @bytes(ptr %frame)
+  %cached = get Kernel.cached %k
+  %fits = icmp ult i64 %bytes, %cached
+  br i1 %fits, label %no, label %place
+place:
+  %inputs = get Kernel.inputs %k
+  %values = at Frame.values %frame
+  %address = item i64 %values, %inputs
+  %element = get Kernel.element_shift %k
+  %number = lshr i64 %address, %element
+  %back = shl i64 %number, %element
+  %aligned = icmp eq i64 %back, %address
+  br i1 %aligned, label %yes, label %no
+yes:
+  %of.line = lshr i64 $LINE, %element
+  %mask = sub i64 %of.line, 1
+  %phase = and i64 %number, %mask
+  %to = getelementptr i64, ptr %values, i64 $DOMAIN
+  put i64 %mask, %to, $LINE_MASK
+  put i64 %phase, %to, $PHASE
+  ret i64 1
+no:
+  ret i64 0
+}
+
+; The bytes of all arrays.
+define internal i64 @bytes(ptr %frame) nounwind {
+entry:
+  %held = get Frame.held %frame
+  %views = at Frame.views %frame
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %sum = phi i64 [ 0, %entry ], [ %sum.next, %one ]
+  %more = icmp ult i64 %i, %held
+  br i1 %more, label %one, label %end
+one:
+  %view = getelementptr %Buffer, ptr %views, i64 %i
+  %length = get Buffer.len %view
+  %sum.next = add i64 %sum, %length
+  %i.next = add i64 %i, 1
+  br label %next
+end:
+  ret i64 %sum
+}
+
+; The program for the inputs whose extent is the domain's, its columns and rows, and whether the run
 ; streams; or null.
 define internal ptr @program_for(
     ptr %k, ptr %frame, i64 %width, i64 %rows, i64 %streams) nounwind {
@@ -179,9 +229,10 @@ compare:
   %low = icmp ule i64 %rows, %tallest
   %found.3 = and i1 %found.2, %tall
   %found.4 = and i1 %found.3, %low
-  %past = get Program.streams %program
-  %alike.past = icmp eq i64 %past, %streams
-  %found = and i1 %found.4, %alike.past
+  %modes = get Program.modes %program
+  %mode = lshr i64 %modes, %streams
+  %fits = trunc i64 %mode to i1
+  %found = and i1 %found.4, %fits
   br i1 %found, label %yes, label %other
 other:
   %p.next = add i64 %p, 1

@@ -62,56 +62,6 @@ no:
   ret i1 false
 }
 
-; Whether a run of these arrays streams its results: ``streaming.streams``. Where it does, a program
-; is told where the cache lines of the first output are: ``streaming.line_scalars``.
-define internal i64 @streams(ptr %k, ptr %frame) nounwind {
-entry:
-  %bytes = call i64 @bytes(ptr %frame)
-  %cached = get Kernel.cached %k
-  %fits = icmp ult i64 %bytes, %cached
-  br i1 %fits, label %no, label %place
-place:
-  %inputs = get Kernel.inputs %k
-  %values = at Frame.values %frame
-  %address = item i64 %values, %inputs
-  %element = get Kernel.element %k
-  %number = lshr i64 %address, %element
-  %back = shl i64 %number, %element
-  %aligned = icmp eq i64 %back, %address
-  br i1 %aligned, label %yes, label %no
-yes:
-  %of.line = lshr i64 $LINE, %element
-  %mask = sub i64 %of.line, 1
-  %phase = and i64 %number, %mask
-  %to = getelementptr i64, ptr %values, i64 $DOMAIN
-  put i64 %mask, %to, 8
-  put i64 %phase, %to, 9
-  ret i64 1
-no:
-  ret i64 0
-}
-
-; The bytes of all arrays.
-define internal i64 @bytes(ptr %frame) nounwind {
-entry:
-  %held = get Frame.held %frame
-  %views = at Frame.views %frame
-  br label %next
-next:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
-  %sum = phi i64 [ 0, %entry ], [ %sum.next, %one ]
-  %more = icmp ult i64 %i, %held
-  br i1 %more, label %one, label %end
-one:
-  %view = getelementptr %Buffer, ptr %views, i64 %i
-  %length = get Buffer.len %view
-  %sum.next = add i64 %sum, %length
-  %i.next = add i64 %i, 1
-  br label %next
-end:
-  ret i64 %sum
-}
-
 ; Cut the domain; the number of blocks.
 define internal i64 @cut(
     ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads) nounwind {

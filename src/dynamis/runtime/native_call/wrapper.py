@@ -51,6 +51,8 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "WORDS_LIMIT": _WORDS_LIMIT,
         "SETTLE": SETTLE,
         "LINE": LINE,
+        "LINE_MASK": layout.DOMAIN_WORDS.index("line_mask"),
+        "PHASE": layout.DOMAIN_WORDS.index("phase"),
         "BLOCKS_A_THREAD": BLOCKS_A_THREAD,
         "PARTS_A_THREAD": PARTS_A_THREAD,
     }
