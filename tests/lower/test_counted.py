@@ -122,3 +122,29 @@ def test_a_counted_loop_behind_a_divergent_one_is_uniform() -> None:
     data = np.random.default_rng(2).random(77, np.float32) * 90
     want = beside(data, backend="reference")
     assert beside(data).tobytes() == want.tobytes()
+
+
+def one_after_the_other(a: Rows[f32]) -> Rows[f32]:
+    """A loop that never runs, but is counted, before loops in loops."""
+    y, n = a.sample(), 0
+    for _ in range(dy.clamp(n, 0, 10)):
+        if y > 3.0:
+            break
+        y += 1.0
+    for _ in range(3):
+        y = y * y - 3.0
+        for _ in range(2):
+            y = dy.sin(y)
+            if y > 9.0:
+                break
+        for _ in range(2):
+            y += 0.5
+    return y
+
+
+@pytest.mark.parametrize("budget", range(1, 18))
+def test_the_loop_that_spends_the_budget_is_the_reference_s(budget: int) -> None:
+    kernel, data = dy.kernel(budget=budget)(one_after_the_other), np.ones(5, np.float32)
+    want = outcome(kernel, data, backend="reference")
+    assert outcome(kernel, data) == want
+    assert isinstance(want, str) == (budget < 15)

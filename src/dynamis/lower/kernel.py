@@ -163,7 +163,9 @@ class _Lowering:
             if register in inside:
                 register.follow(closed)
             elif register.loads:
+                earlier = [u for u in register.loads if closing[-1] not in u.ranges]
                 register.follow(*deps, closed)
+                register.loads = earlier
             else:
                 register.deps = deps
         return closed
