@@ -29,7 +29,9 @@ STAGES = (
 ``kernel.timings``; and the rest of the first call."""
 
 WORKLOADS = Path(__file__).with_name("workloads.py")
-ROWS = ("grayscale", "gaussian3", "convolve5", "mandelbrot", "raymarch", "nbody", "median3")
+ROWS = (
+    "grayscale", "fused", "gaussian3", "convolve5", "mandelbrot", "raymarch", "nbody", "median3"
+)  # fmt: skip
 """Kernels of the performance table that are measured where none is named."""
 
 CHILD = """
