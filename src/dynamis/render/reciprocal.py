@@ -28,10 +28,9 @@ _FIXES = _QUIET | _QUIET << 4 | _SIGNED_INFINITY << 8 | _MINUS_ZERO << 16 | _ZER
 """VFIXUPIMMPS's answers for s quiet or signalling NaN, zero, −∞ and ∞; the rest stays."""
 
 
-def reciprocal_of_root(out: Emitter, s: str) -> str:
-    """1 / ``s`` in LANES lanes of f32, each a root or its negative. AVX-512 only."""
+def reciprocal_of_root(out: Emitter, one: str, s: str) -> str:
+    """``one`` / ``s`` in LANES lanes of f32: 1, and a root or its negative. AVX-512 only."""
     ty = vector_type("float", LANES)
-    one = f"{ty} splat (float 0x3FF0000000000000)"
     name = "@llvm.x86.avx512.rcp14.ps.512"
     out.declared[name] = f"declare {ty} {name}({ty}, {ty}, i16)"
     y = out.value(f"call {ty} {name}({ty} {s}, {ty} zeroinitializer, i16 -1)")
@@ -39,9 +38,9 @@ def reciprocal_of_root(out: Emitter, s: str) -> str:
     fma, fma_up = f"@llvm.fma.v{LANES}f32", "@llvm.x86.avx512.vfmadd.ps.512"
     out.declared[fma] = f"declare {ty} {fma}({ty}, {ty}, {ty})"
     out.declared[fma_up] = f"declare {ty} {fma_up}({ty}, {ty}, {ty}, i32 immarg)"
-    rest = out.value(f"call {ty} {fma}({ty} {minus}, {ty} {y}, {one})")
+    rest = out.value(f"call {ty} {fma}({ty} {minus}, {ty} {y}, {ty} {one})")
     y = out.value(f"call {ty} {fma_up}({ty} {y}, {ty} {rest}, {ty} {y}, i32 {_UP})")
-    rest = out.value(f"call {ty} {fma}({ty} {minus}, {ty} {y}, {one})")
+    rest = out.value(f"call {ty} {fma}({ty} {minus}, {ty} {y}, {ty} {one})")
     y = out.value(f"call {ty} {fma}({ty} {y}, {ty} {rest}, {ty} {y})")
     fix, table = "@llvm.x86.avx512.mask.fixupimm.ps.512", f"<{LANES} x i32>"
     out.declared[fix] = f"declare {ty} {fix}({ty}, {ty}, {table}, i32 immarg, i16, i32 immarg)"

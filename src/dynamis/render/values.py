@@ -169,7 +169,7 @@ class Values:
         """An arithmetic node over part ``k`` of each operand, of ``per`` lanes."""
         enough = per == LANES and lanes_of(u) >= ONE_IN * LANES
         if enough and k % ONE_IN == 0 and self._inverts_root(u):
-            return reciprocal_of_root(self.out, args[1])
+            return reciprocal_of_root(self.out, *args)
         group = self._fused(u)
         if group is None:
             return Select(self.out, u, list(args), per).emit()
