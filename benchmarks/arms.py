@@ -189,8 +189,10 @@ class Pair:
 
 PAIRS = (
     Pair("map of rows, arm of a loop", scaled, scaled_or_loop),
-    # runs that may be long can be interrupted: a thread is woken for them, whatever they compute
-    Pair("map of rows, arm of a loop that may end early", scaled, scaled_or_while, (1 << 24,)),
+    # such a run may take long, for all that is known before it
+    Pair("map of rows, arm of a loop that may end early", scaled, scaled_or_while),
+    Pair("the same on few elements", scaled, scaled_or_while, (1 << 14,)),
+    Pair("the same on many", scaled, scaled_or_while, (1 << 24,)),
     Pair("map of rows, arm of roots", scaled, scaled_or_roots),
     Pair("map of rows, arm of powers", scaled, scaled_or_powers),
     Pair("map of rows, arm by a parameter", scaled, scaled_or_loop_by_param),

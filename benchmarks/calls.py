@@ -36,6 +36,15 @@ def axpy(x: Rows[f32], y: Rows[f32], a: f32 = 1.0) -> Rows[f32]:
     return a * x.sample() + y.sample()
 
 
+@dy.kernel
+def small_product(x: Rows[f32], y: Rows[f32]) -> Rows[f32]:
+    """For all that is known before it, a run may take long."""
+    xy = x.sample() * y.sample()
+    while xy > 1000.0:
+        xy = xy * 0.5
+    return xy
+
+
 @dataclass(frozen=True)
 class Form:
     """A way to call. ``run(n)`` makes n calls; ``goal`` is in microseconds, on the machine of the
@@ -82,6 +91,10 @@ def forms(elements: int, *, numba: bool = True) -> list[Form]:
         for _ in range(n):
             axpy(x, y, a=3.0, out=out)
 
+    def with_loop(n: int) -> None:
+        for _ in range(n):
+            small_product(x, y, out=out)
+
     def ufunc(n: int) -> None:
         for _ in range(n):
             np.multiply(x, y, out=out)
@@ -94,6 +107,7 @@ def forms(elements: int, *, numba: bool = True) -> list[Form]:
         Form("Dynamis, `out=`", into, 0.6),
         Form("Dynamis, new result", fresh, 1.2),
         Form("Dynamis, `out=` and a parameter", with_parameter),
+        Form("Dynamis, `out=`, a `while` in the kernel", with_loop),
         *(_numba_forms(x, y, out) if numba else ()),
         Form("NumPy ufunc, `out=`", ufunc),
         Form("NumPy ufunc, new result", ufunc_fresh),

@@ -6,16 +6,19 @@ from typing import NamedTuple
 
 from ..kernel.module import Manifest
 from .code_image import Native
+from .watchdog import Trust
 
 
 class Limits(NamedTuple):
-    """Elements of a run, ``longest``: up to which it is not worth another thread; ``brief``: up to
-    which it keeps the GIL; ``shared``: up to which it is not interrupted. ``block``: the most of a
-    block; ``segment``: the fewest of a part of a row."""
+    """Elements of a run, ``brief``: up to which it keeps the GIL; ``alone``: up to which it is not
+    worth another thread, if it does not take long; ``sure``: up to which it never does; ``soon``:
+    up to which it does not as a rule. ``block``: the most of a block; ``segment``: the fewest of a
+    part of a row."""
 
-    longest: int
     brief: int
-    shared: int
+    alone: int
+    sure: int
+    soon: int
     block: int
     segment: int
 
@@ -43,4 +46,5 @@ class CallFacts(NamedTuple):
     """What of a native kernel a call depends on."""
 
     manifest: Manifest
+    trust: Trust
     programs: tuple[CallProgram, ...]

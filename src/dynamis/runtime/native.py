@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,14 +37,17 @@ from .stages import STAGES
 from .streaming import line_scalars, streams
 from .threads import Progress, run_blocks, run_one
 from .timing import Timings
+from .watchdog import Trust
 from .width import columns_at, fitting_width
 
 _SHORT_WORK, _SHORT_WORST = 2**19, 2**30
 """A run of fewer operations at worst, a lane of its vectors, is not interrupted: the calling thread
 takes part in it, for well under a second. One of fewer operations as a rule is not worth another
 thread."""
+_SOON_WORK = 2**27
+"""A run of fewer as a rule, a lane of its vectors, is over in some hundredths of a second."""
 _LANES = 8
-"""Lanes that operations are shared among at most, for that bound."""
+"""Lanes that operations are shared among at most, for these bounds."""
 _BRIEF_WORK, _BRIEF_WORST = 2**15, 2**17
 """A run below both keeps the GIL: to let go of it would cost as much as the run."""
 
@@ -85,7 +89,8 @@ class NativeKernel:
         self._element = first.lanes * host_dtype(first).itemsize
         self._programs: dict[tuple[CallClass, Options, bool], tuple[Program, Native]] = {}
         self.short_runs = 0
-        """Runs so far that were too short to be interrupted."""
+        """Runs so far that were too short to be interrupted, or of which enough were over soon."""
+        self.trust = Trust()
 
     # What is made on demand is made under the lock, for another thread may fork meanwhile.
 
@@ -137,10 +142,10 @@ class NativeKernel:
         args = _arguments(program, arrays, scalars)
         size = math.prod(extent)
         limits = _limits(work, options.width)
-        short = size <= limits.shared
-        if size <= limits.longest:
+        short = size <= limits.sure
+        if short and size <= limits.alone:
             threads = 1
-        self.short_runs += short
+        started = time.perf_counter()
         failed = run_blocks(
             native["run"],
             args,
@@ -150,6 +155,9 @@ class NativeKernel:
             progress=progress,
             keep=(native, arrays),
         )
+        if not short and size <= limits.soon:
+            self.trust.note(time.perf_counter() - started)
+        self.short_runs += short or self.trust.holds
         return None if failed is None else self._search(call, arrays, scalars, failed)
 
     @property
@@ -174,7 +182,7 @@ class NativeKernel:
             for (call, options, search), (program, native) in self._programs.items()
             if not search and call == CallClass(call.same_extent)
         )
-        return CallFacts(self.manifest, programs)
+        return CallFacts(self.manifest, self.trust, programs)
 
     def stage(self, name: str) -> str:
         """The text of one of ``STAGES`` for inputs of the domain's extent. Raises StageError."""
@@ -295,18 +303,15 @@ def _heights(program: Program, options: Options) -> tuple[int, int]:
 
 def _limits(work: Work, width: int) -> Limits:
     """What elements of such work are run as, in steps of ``width``."""
+    lanes = min(width, _LANES)
     return Limits(
-        longest=_elements(work, _SHORT_WORK, _SHORT_WORST),
-        brief=_elements(work, _BRIEF_WORK, _BRIEF_WORST),
-        shared=(_SHORT_WORST * min(width, _LANES) - 1) // work.worst,
+        brief=min((_BRIEF_WORK - 1) // work.typical, (_BRIEF_WORST - 1) // work.worst),
+        alone=(_SHORT_WORK - 1) // work.typical,
+        sure=(_SHORT_WORST * lanes - 1) // work.worst,
+        soon=(_SOON_WORK * lanes - 1) // work.typical,
         block=most_elements(work.typical),
         segment=least_columns(work.typical, width),
     )
-
-
-def _elements(work: Work, usual: int, worst: int) -> int:
-    """The most elements that take less than ``usual`` as a rule and than ``worst`` at worst."""
-    return min((usual - 1) // work.typical, (worst - 1) // work.worst)
 
 
 def _arguments(

@@ -16,7 +16,7 @@ from typing import Any
 from ...kernel.limits import MAX_ELEMENTS, MAX_GRID_AXIS
 from ...kernel.module import Manifest, Port, Shape
 from ...kernel.types import Type
-from .. import relay, streaming
+from .. import relay, streaming, watchdog
 from ..arrays import host_dtype
 from ..call_facts import CallFacts, CallProgram, Limits
 from . import layout, python
@@ -111,13 +111,16 @@ def _record(facts: CallFacts, positional: Sequence[str], pack: type | None) -> l
         words=len(defaults),
         program_count=len(programs),
         sizing=next((k for k, p in enumerate(manifest.inputs) if p.shape is whole), -1),
-        longest=max((row.shared for p in facts.programs for row in p.limits), default=0),
+        longest=max((max(r.sure, r.soon) for p in facts.programs for r in p.limits), default=0),
         cached=streaming.streams_from() if streaming.fills_lines(element) else _NEVER,
         element_shift=element.bit_length() - 1,
         crew=ctypes.addressof(relay.crew) if relay.relays() else None,
+        trust=ctypes.addressof(facts.trust.word),
+        watch=ctypes.addressof(watchdog.watchdog.watch),
         **{name: ctypes.addressof(table) for name, table in tables.items()},
     )
-    record.kept = (tables, slots, limits, names, dtypes, pack, [p.code for p in facts.programs])
+    codes = [p.code for p in facts.programs]
+    record.kept = (tables, slots, limits, names, dtypes, pack, codes, facts.trust)
     return record
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ...render import CONTROL
 from ..relay import MAX_CREW, Crew
+from ..watchdog import Watch
 
 MAX_ARRAYS: Final = 16
 """Most inputs and outputs together; a kernel with more keeps to the Python path, as past each of
@@ -112,9 +113,10 @@ class Limits(ctypes.Structure):
     """Of how many elements a run is what: ``call_facts.Limits``."""
 
     _fields_ = [
-        ("longest", _i64),
         ("brief", _i64),
-        ("shared", _i64),
+        ("alone", _i64),
+        ("sure", _i64),
+        ("soon", _i64),
         ("block", _i64),
         ("segment", _i64),
     ]
@@ -128,10 +130,11 @@ class Program(ctypes.Structure):
     ``modes`` says that it is for runs in the caches, bit 1 for those past them. ``entry`` is
     ``one`` of the program, ``run`` its ``run``; ``slots`` says for each of its ``count`` arguments
     which of ``Frame.values`` it is. ``limits`` are ``sizes`` of ``Limits``, of which the k-th is
-    for calls whose largest input has k bits of elements, and the last for larger ones. Runs of up
-    to ``longest`` elements stay on the calling thread, of more than ``brief`` release the GIL, of
-    up to ``shared`` are shared with threads that are awake: in blocks of ``block`` elements at
-    most, in parts of a row of ``segment`` at least, in steps of ``width``."""
+    for calls whose largest input has k bits of elements, and the last for larger ones. Runs of
+    more than ``brief`` elements release the GIL. Those of up to ``alone`` are one block; others are
+    shared with threads that are awake, in blocks of ``block`` elements at most, in parts of a row
+    of ``segment`` at least, in steps of ``width``. Those of more than ``sure`` may take long, and
+    those of more than ``soon`` do as a rule."""
 
     _fields_ = [
         ("key", _i64),
@@ -161,7 +164,8 @@ class Kernel(ctypes.Structure):
     from which runs stream, if the first output starts at a multiple of an element, which has
     ``2**element_shift`` bytes, where lines hold whole ones; ``pack`` is the type of the result
     where that is not one array (borrowed, or null); ``crew`` are the threads to share runs with (or
-    null)."""
+    null); ``trust`` is the word that says whether runs that may take long are over soon, ``watch``
+    where such a run is seen."""
 
     _fields_ = [
         ("api", _ptr),
@@ -173,6 +177,8 @@ class Kernel(ctypes.Structure):
         ("programs", _ptr),
         ("pack", _ptr),
         ("crew", _ptr),
+        ("trust", _ptr),
+        ("watch", _ptr),
         ("arguments", _i64),
         ("positions", _i64),
         ("inputs", _i64),
@@ -188,11 +194,9 @@ class Kernel(ctypes.Structure):
 
 
 class Share(ctypes.Structure):
-    """The working memory of a shared run: its ``control`` words, and its ``tickets`` in the slots
-    that it was ``posted`` in."""
+    """The working memory of a shared run: the slots that it was ``posted`` in, its ``tickets``."""
 
     _fields_ = [
-        ("control", _i64 * len(CONTROL)),
         ("posted", _ptr * MAX_CREW),
         ("tickets", _i64 * MAX_CREW),
     ]
@@ -207,7 +211,7 @@ class Frame(ctypes.Structure):
 
     _fields_ = [
         ("record", _i32 * 8),
-        ("stop", _i64),
+        ("control", _i64 * len(CONTROL)),
         ("threads", _i64),
         ("held", _i64),
         ("made", _i64),
@@ -234,6 +238,7 @@ FUNCTIONS: Final = {
     "PyFloat_AsDouble": ("double", ("ptr",)),
     "PyErr_Occurred": ("ptr", ()),
     "PyErr_Clear": ("void", ()),
+    "PyThreadState_Get": ("ptr", ()),
     "PyEval_SaveThread": ("ptr", ()),
     "PyEval_RestoreThread": ("void", ("ptr",)),
     "Py_IncRef": ("void", ("ptr",)),
@@ -270,6 +275,7 @@ class Api(ctypes.Structure):
 
 RECORDS: Final[tuple[type[ctypes.Structure], ...]] = (
     Crew,
+    Watch,
     Share,
     Buffer,
     Port,

@@ -1,8 +1,9 @@
 """The wrapper's part that runs: the domain, the program for it and that program's arguments.
 
-Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). A run is one block
-on the calling thread, of a size that ``NativeKernel`` would run there too, or goes on to
-``text_share.py``.
+Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). A run that is
+not worth another thread, or is given none, is one block on the calling one; others go on to
+``text_share.py``. One that may take long is done only where the kernel is trusted and the watchdog
+looks (``watchdog.py``); what that stops is the Python path's.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from __future__ import annotations
 from typing import Final
 
 RUN: Final = """
-; Find the program for the call's class, gather its arguments and run it as one block.
+; Find the program for the call's class, gather its arguments and run it. A run that may take long
+; is done here where the kernel is trusted and the watchdog looks.
 define internal i1 @run(ptr %k, ptr %api, ptr %frame) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
   %values = at Frame.values %frame
-  %slots = at Frame.slots %frame
-  %record = at Frame.record %frame
-  %stop = at Frame.stop %frame
   %elements = call i64 @elements(ptr %frame, i64 %inputs)
   %first = mul i64 %inputs, $DIMENSIONS
   %width.at = add i64 %first, $EXTENTS
@@ -46,21 +45,82 @@ known:
   put i64 1, %to, 6
   put i64 %width, %to, 7
   %limits = call ptr @limits_for(ptr %program, ptr %frame, i64 %inputs)
-  %longest = get Limits.longest %limits
+  %own = at Frame.control %frame
+  %sure.most = get Limits.sure %limits
+  %sure = icmp ule i64 %elements, %sure.most
+  br i1 %sure, label %plain, label %judge
+plain:
+  %done = call i1 @spread(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
+      i64 %elements, ptr %own)
+  ret i1 %done
+judge:
+  %trust = get Kernel.trust %k
+  %trusted = load i64, ptr %trust, align 8
+  %distrusted = icmp eq i64 %trusted, 0
+  %soon.most = get Limits.soon %limits
+  %long = icmp ugt i64 %elements, %soon.most
+  %elsewhere = or i1 %distrusted, %long
+  br i1 %elsewhere, label %no, label %begin
+begin:
+  %watch = get Kernel.watch %k
+  %main = get Watch.main %watch
+  %state = py PyThreadState_Get()
+  %is.main = icmp eq ptr %state, %main
+  br i1 %is.main, label %announce, label %look
+announce:
+  %runs = get Watch.runs %watch
+  %runs.now = add i64 %runs, 1
+  set Watch.runs %watch, %runs.now
+  set Watch.running %watch, 1
+  fence seq_cst
+  br label %look
+look:
+  %awake = get Watch.awake %watch
+  %seen = icmp ne i64 %awake, 0
+  br i1 %seen, label %watched, label %end
+watched:
+  %watch.control = at Watch.control %watch
+  %control = select i1 %is.main, ptr %watch.control, ptr %own
+  %fine = call i1 @spread(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
+      i64 %elements, ptr %control)
+  br label %end
+end:
+  %ran = phi i1 [ false, %look ], [ %fine, %watched ]
+  br i1 %is.main, label %over, label %leave
+over:
+  set Watch.running %watch, 0
+  br label %leave
+leave:
+  ret i1 %ran
+no:
+  ret i1 false
+}
+
+; Run a program by these control words: one block on this thread, or several and threads. False
+; where it failed or was stopped, and as @share.
+define internal i1 @spread(
+    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
+    nounwind {
+entry:
+  %slots = at Frame.slots %frame
+  %record = at Frame.record %frame
+  %stop = getelementptr i64, ptr %control, i64 3
+  %alone = get Limits.alone %limits
   %brief = get Limits.brief %limits
-  %long = icmp ugt i64 %elements, %longest
-  br i1 %long, label %share, label %gather
+  %threads = get Frame.threads %frame
+  %few = icmp ule i64 %elements, %alone
+  %single = icmp eq i64 %threads, 1
+  %apart = or i1 %few, %single
+  br i1 %apart, label %one, label %share
 share:
-  %shared = call i1 @share(
-      ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements)
+  %shared = call i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
+      i64 %elements, ptr %control)
   ret i1 %shared
-gather:
+one:
   %entry.point = get Program.entry %program
   call void @gather(ptr %program, ptr %frame)
-  br label %ready
-ready:
   store i32 0, ptr %record, align 32
-  set Frame.stop %frame, 0
+  store i64 0, ptr %stop, align 8
   %is.brief = icmp ule i64 %elements, %brief
   br i1 %is.brief, label %hold, label %yield
 hold:
@@ -73,10 +133,11 @@ yield:
   br label %end
 end:
   %flag = load i32, ptr %record, align 32
-  %fine = icmp eq i32 %flag, 0
+  %stopped = load i64, ptr %stop, align 8
+  %sound = icmp eq i32 %flag, 0
+  %through = icmp eq i64 %stopped, 0
+  %fine = and i1 %sound, %through
   ret i1 %fine
-no:
-  ret i1 false
 }
 
 ; A program's arguments, from the frame's values.

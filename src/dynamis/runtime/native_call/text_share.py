@@ -1,9 +1,8 @@
 """The wrapper's part that shares a run: with threads of the pool that are awake (``relay.py``).
 
 Goes in: nothing. Comes out: functions as shorthand LLVM text (``assembler.py``). The domain is cut
-as ``plan.py`` cuts it. A run for one thread is done on the calling one. Where others are wanted and
-none is awake the Python path takes the run, and wakes one; it also takes runs that are long enough
-to be interrupted.
+as ``plan.py`` cuts it. Where other threads are wanted and none is awake the Python path takes the
+run, and wakes one.
 """
 
 from __future__ import annotations
@@ -11,14 +10,12 @@ from __future__ import annotations
 from typing import Final
 
 SHARE: Final = """
-; Run a program on this thread and others. False: the Python path must take the run.
+; Run a program on this thread and others. False: the run failed or was stopped, or no other thread
+; is awake; the Python path must take it.
 define internal i1 @share(
-    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements) nounwind {
+    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
+    nounwind {
 entry:
-  %most = get Limits.shared %limits
-  %long = icmp ugt i64 %elements, %most
-  br i1 %long, label %no, label %others
-others:
   %crew = get Kernel.crew %k
   %alone = icmp eq ptr %crew, null
   br i1 %alone, label %no, label %number
@@ -33,8 +30,6 @@ cut:
   %blocks = call i64 @cut(
       ptr %program, ptr %limits, ptr %frame, i64 %elements, i64 %threads)
   call void @gather(ptr %program, ptr %frame)
-  %share = alloca %Share, align 8
-  %control = at Share.control %share
   put i64 0, %control, 0
   put i64 %blocks, %control, 1
   put i64 -1, %control, 2
@@ -42,9 +37,11 @@ cut:
   put i64 0, %control, 4
   %parts = mul i64 %threads, $PARTS_A_THREAD
   put i64 %parts, %control, 5
+  %share = alloca %Share, align 8
   %slots = at Frame.slots %frame
   %helpers = sub i64 %threads, 1
-  %posted = call i64 @post_to(ptr %crew, ptr %share, ptr %program, ptr %slots, i64 %helpers)
+  %posted = call i64 @post_to(
+      ptr %crew, ptr %share, ptr %control, ptr %program, ptr %slots, i64 %helpers)
   %nobody = icmp eq i64 %posted, 0
   %several = icmp ne i64 %helpers, 0
   %lonely = and i1 %nobody, %several
@@ -56,7 +53,10 @@ run:
   call void @settle_all(ptr %crew, ptr %share, i64 %posted)
   py PyEval_RestoreThread(%thread)
   %failed = item i64 %control, 2
-  %fine = icmp eq i64 %failed, -1
+  %stop = item i64 %control, 3
+  %sound = icmp eq i64 %failed, -1
+  %through = icmp eq i64 %stop, 0
+  %fine = and i1 %sound, %through
   ret i1 %fine
 no:
   ret i1 false
@@ -119,7 +119,7 @@ define internal i64 @greater(i64 %a, i64 %b) nounwind {
 
 ; Post the run to as many threads as are awake, of so many at most; how many that were.
 define internal i64 @post_to(
-    ptr %crew, ptr %share, ptr %program, ptr %slots, i64 %most) nounwind {
+    ptr %crew, ptr %share, ptr %control, ptr %program, ptr %slots, i64 %most) nounwind {
 entry:
   %count = get Crew.count %crew
   %post = get Crew.post %crew
@@ -127,7 +127,6 @@ entry:
   %posted = at Share.posted %share
   %tickets = at Share.tickets %share
   %entry.point = get Program.run %program
-  %control = at Share.control %share
   br label %next
 next:
   %i = phi i64 [ 0, %entry ], [ %i.next, %one ], [ %i.next, %took ]
