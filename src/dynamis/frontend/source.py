@@ -79,6 +79,8 @@ class SourceFunction:
     def _column(self, line: int, offset: int) -> int:
         """The character column of a UTF-8 byte offset in a line."""
         text = self._text(line)
+        if text.isascii():
+            return min(offset, len(text))
         return len(text.encode()[:offset].decode(errors="replace"))
 
     def span(self, node: Node) -> Span:

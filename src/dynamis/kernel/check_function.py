@@ -19,7 +19,10 @@ from .mode import ModeKind
 from .module import Block, Function, Instruction
 from .op_table import OPS, Role
 from .types import Type
-from .violation import require, require_dotted, shown
+from .violation import ValidationError, require, require_dotted, shown
+
+_FRAME_LIMIT = f"at most {MAX_FRAME_WORDS} words in the function's arguments and values"
+_SIZE_LIMIT = f"at most {MAX_EXPANDED} instructions, calls inlined and Eaches multiplied"
 
 
 @dataclass(slots=True)
@@ -153,7 +156,8 @@ class FunctionCheck:
     def _enter(self, instruction: Instruction, path: str, block: _Open) -> None:
         """Takes in an instruction's id and type; counts it."""
         id = instruction.id
-        require(id == len(self.types), 20, path, f"%{shown(id)}", f"%{len(self.types)}")
+        if id != len(self.types):
+            raise ValidationError(20, path, f"%{shown(id)}", f"%{len(self.types)}")
         require(self.structs.known(instruction.ty), 24, path, instruction.ty, "a type that exists")
         self.types.append(instruction.ty)
         self.visible.append(False)
@@ -164,13 +168,11 @@ class FunctionCheck:
 
     def _hold(self, ty: Type, path: str) -> None:
         self.frame_words += self.structs.words(ty)
-        limit = f"at most {MAX_FRAME_WORDS} words in the function's arguments and values"
-        require(self.frame_words <= MAX_FRAME_WORDS, 17, path, "more", limit)
+        require(self.frame_words <= MAX_FRAME_WORDS, 17, path, "more", _FRAME_LIMIT)
 
     def _expand(self, instructions: int, path: str) -> None:
         self.size += instructions
-        limit = f"at most {MAX_EXPANDED} instructions, calls inlined and Eaches multiplied"
-        require(self.size <= MAX_EXPANDED, 18, path, "more", limit)
+        require(self.size <= MAX_EXPANDED, 18, path, "more", _SIZE_LIMIT)
 
     def _deepen(self, depth: int, path: str) -> None:
         self.depth = max(self.depth, depth)
@@ -192,9 +194,8 @@ class FunctionCheck:
             self.visible[id] = False
 
     def _read(self, rule: int, path: str, id: ops.ValueId, expected: str) -> Type:
-        require(
-            0 <= id < len(self.types) and self.visible[id], rule, path, f"%{shown(id)}", expected
-        )
+        if not (0 <= id < len(self.types) and self.visible[id]):
+            raise ValidationError(rule, path, f"%{shown(id)}", expected)
         return self.types[id]
 
     def _check_operation(self, instruction: Instruction, path: str, block: _Open) -> None:

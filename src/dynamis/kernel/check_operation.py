@@ -19,7 +19,7 @@ from .mode import ModeKind
 from .module import Function, Instruction
 from .op_table import OPS, Role
 from .types import Type
-from .violation import ValidationError, require
+from .violation import ValidationError, require, shown
 
 _T = TypeVar("_T")
 
@@ -70,17 +70,20 @@ class Operations:
         row = OPS[type(op)]
         name, mode = type(op).__name__, self.manifest.mode
         self._limit_roles(row.roles, name, path)
-        require(mode.kind in row.modes, 41, path, f"{name} in a {mode.name}", _listed(row.modes))
+        if mode.kind not in row.modes:
+            raise ValidationError(41, path, f"{name} in a {mode.name}", _listed(row.modes))
         if row.capability is not None:
             held = row.capability in self.manifest.requires
             found = f"an instruction that needs {row.capability.value}"
             require(held, 11, path, found, "a manifest that requires it")
         gives = self._gives(instruction, types, path, around)
-        require(instruction.ty == gives, 27, path, instruction.ty, str(gives))
+        if instruction.ty != gives:
+            raise ValidationError(27, path, shown(instruction.ty), str(gives))
 
     def _limit_roles(self, roles: frozenset[Role], what: str, path: str) -> None:
-        allowed = f"one that stands in {_listed(roles)}"
-        require(self.role in roles, 41, path, f"{what} in {self.role.value}", allowed)
+        if self.role not in roles:
+            allowed = f"one that stands in {_listed(roles)}"
+            raise ValidationError(41, path, f"{what} in {self.role.value}", allowed)
         self.roles &= roles
 
     def _gives(

@@ -105,6 +105,13 @@ class Type:
         """The type of a matrix's columns; of a vector's components."""
         return vector_of(Type.FLOAT, self.order) if self.is_matrix else self.component
 
+    def __eq__(self, other: object) -> bool:  # nearly always asked of one and the same object
+        if self is other:
+            return True
+        if not isinstance(other, Type):
+            return NotImplemented
+        return self.name == other.name and self.index == other.index
+
     def __str__(self) -> str:
         return f"Struct{self.index}" if self.is_struct else self.name
 

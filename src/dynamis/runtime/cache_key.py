@@ -12,7 +12,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ..errors import DynamisError
 from . import LOADED_AT
@@ -27,11 +26,9 @@ class NoKey(DynamisError):
     """It cannot be told what a program would be made from."""
 
 
-class _File(NamedTuple):
-    path: str
-    name: str
-    status: tuple[int, ...]
-    changed: float
+_File = tuple[str, str, int, int, int, int, int]
+"""A source's name in the package and its path; its size, times of modification and of change in
+nanoseconds, inode and device. Without names, for each first call writes hundreds of them out."""
 
 
 def program_key(cache: Cache, *parts: object) -> str:
@@ -73,10 +70,10 @@ def _sources(cache: Cache) -> str:
         return known.decode()
     digest = hashlib.blake2b(digest_size=32)
     try:
-        for file in files:
-            with open(file.path, "rb") as source:
+        for name, path, *_ in files:
+            with open(path, "rb") as source:
                 content = source.read()
-            digest.update(b"%b:%d:%b" % (file.name.encode(), len(content), content))
+            digest.update(b"%b:%d:%b" % (name.encode(), len(content), content))
     except OSError as error:
         raise NoKey(f"{error.filename}: {error.strerror}") from error
     cache.store(key, digest.hexdigest().encode())
@@ -84,16 +81,16 @@ def _sources(cache: Cache) -> str:
 
 
 def _package() -> list[_File]:
-    files = sorted(_files(os.path.dirname(os.path.dirname(__file__))), key=lambda file: file.name)
+    files = sorted(_files(os.path.dirname(os.path.dirname(__file__))))
     if not files:
         raise NoKey("the package's sources are not in plain files")
     return files
 
 
 def _unchanged(files: Iterable[_File]) -> None:
-    for file in files:
-        if file.changed > LOADED_AT:
-            raise NoKey(f"{file.name} has changed since this process loaded the package")
+    for name, _, _, _, changed, _, _ in files:
+        if changed > LOADED_AT:
+            raise NoKey(f"{name} has changed since this process loaded the package")
 
 
 def _files(root: str, under: str = "") -> Iterator[_File]:
@@ -107,8 +104,8 @@ def _files(root: str, under: str = "") -> Iterator[_File]:
                         yield from _files(file.path, name + "/")
                 elif name.endswith(".py"):
                     s = file.stat()
-                    status = (s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev)
-                    yield _File(file.path, name, status, s.st_ctime)
+                    times = s.st_mtime_ns, s.st_ctime_ns
+                    yield name, file.path, s.st_size, *times, s.st_ino, s.st_dev
     except OSError as error:
         raise NoKey(f"{error.filename}: {error.strerror}") from error
 
