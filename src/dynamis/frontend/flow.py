@@ -52,9 +52,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         top = stack.pop()
         yield top
-        below = children(top)
-        below.reverse()
-        stack += below
+        stack += reversed(children(top))
 
 
 def loaded(nodes: Iterable[ast.AST | None]) -> list[ast.Name]:

@@ -161,7 +161,10 @@ def _parser_frames(lines: list[str]) -> int:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below ``node``, in source order; what has no place in the source (contexts,
-    operators) is left out, which makes this half the work of ``ast.iter_child_nodes``."""
+    operators) is left out. Found once, and kept with the node: every analysis asks."""
+    known: list[ast.AST] | None = node.__dict__.get(_CHILDREN)
+    if known is not None:
+        return known
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -169,9 +172,11 @@ def children(node: ast.AST) -> list[ast.AST]:
             found += [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST) and name not in _PLACELESS:
             found.append(value)
+    node.__dict__[_CHILDREN] = found
     return found
 
 
+_CHILDREN = "dynamis_children"
 _PLACELESS = frozenset(("ctx", "op"))
 
 _LONGEST_QUOTE = 60

@@ -12,8 +12,9 @@ iterations, so it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from . import op as ir
 from .induction import Moved, Way, Ways, iteration, kept
@@ -39,7 +40,7 @@ _SWAPPED = {
 
 def counted_loops(module: Module) -> Module:
     """``module`` with every ``while`` that provably counts as one loop of known length."""
-    facts = function_facts(module)
+    facts = cache(lambda: function_facts(module))
     return module.with_functions(
         [_Counting(module, facts).function(f) for f in module.all_functions()]
     )
@@ -54,7 +55,7 @@ class _Trips:
 
 
 class _Counting:
-    def __init__(self, module: Module, facts: Sequence[Facts]):
+    def __init__(self, module: Module, facts: Callable[[], Sequence[Facts]]):
         self.module, self.facts, self.structs = module, facts, module.structs
         self.types: dict[int, Type] = {}
         self.ops: dict[int, ir.Op] = {}
@@ -73,7 +74,7 @@ class _Counting:
                 op = op.with_blocks([Block(self._body(b.body), b.result) for b in op.blocks()])
             if isinstance(op, ir.Loop):
                 op = self._loop(op, instruction.ty)
-            made.append(replace(instruction, op=op))
+            made.append(instruction if op is instruction.op else replace(instruction, op=op))
         return tuple(made)
 
     def _loop(self, outer: ir.Loop, ty: Type) -> ir.Loop:
@@ -149,7 +150,7 @@ class _Counting:
             types[instruction.id] = instruction.ty
             reads = instruction.op.operands()
             operand = types.get(reads[0]) if reads else None
-            facts = own_facts(self.module, instruction.op, operand, self.facts)
+            facts = own_facts(self.module, instruction.op, operand, self.facts())
             if facts.must_run(counted=True):
                 return False
         return True
