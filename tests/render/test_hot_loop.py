@@ -8,6 +8,7 @@ import re
 import pytest
 
 import dynamis as dy
+from dynamis import Rows, f32
 from tests.api.test_agreement import example
 
 x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 assembly")
@@ -36,3 +37,24 @@ def test_the_mandelbrot_loop_is_packed_arithmetic_in_registers() -> None:
     assert not re.search(r"\bv?(add|sub|mul|div|sqrt|min|max)ss\b", text), text
     assert "call" not in text, text
     assert not re.search(r"%r[sb]p", text), text
+
+
+@dy.kernel
+def crowded(a: Rows[f32]) -> Rows[f32]:
+    """More vectors in use at once than any machine has registers."""
+    x = a.sample()
+    x1, x2, x3, x4 = x * x, x * 3.0, x + 2.0, x * x + 3.0
+    x5, x6, x7, x8 = x3 * x4, x3 + x4, x2 * x3, x1 * x4
+    y = ((((((x1 + x2) * x3 + x4) * x5 + x6) * x7 + x8) * x1 + x2) * x3 + x4) * x5 + x6
+    return ((y * x8 + x7) * x6 + x5) * x4 + x3 + x2 * x1
+
+
+@x86
+def test_a_vector_on_the_stack_is_within_cache_lines() -> None:
+    text = str(crowded.options(width=64).show("asm"))
+    body = text[text.index("\nbody:") : text.index("\nrun:")]
+    moves = re.findall(r"\tvmov\w+\t%([yz])mm\d+, (\d*)\(%rsp\)", body)
+    assert moves, "nothing is kept on the stack"
+    size = 64 if moves[0][0] == "z" else 32
+    assert f"\tandq\t$-{size}, %rsp" in body
+    assert {int(at or 0) % size for _, at in moves} == {0}

@@ -32,6 +32,9 @@ from .values import Parts
 LOOK_EVERY = 4096
 """Iterations of an innermost loop between two looks at the stop word; a power of two."""
 
+_STACK_ALIGNMENT = 16
+"""Bytes that a stack is aligned to in any case."""
+
 SELDOM = '\n!1 = !{!"branch_weights", i32 1, i32 2000}'
 """A region is seldom entered: what its own code needs must not be paid for around it, in registers
 that it takes and values that are kept in memory for it."""
@@ -113,9 +116,16 @@ class _Body(Registers):
         self.memory = 0
         """Bytes in which words come to a function and back."""
 
+    @property
+    def _attributes(self) -> str:
+        """Vectors for which there is no register lie on the stack, where one across two cache lines
+        costs double."""
+        wide = self.machine.vector_bytes
+        return "noinline nounwind" + (f" alignstack({wide})" if wide > _STACK_ALIGNMENT else "")
+
     def render(self) -> _Body:
         arguments = "ptr %args, i64 %core_id, ptr %record, ptr %stop"
-        head = f"define internal void @body({arguments}) noinline nounwind"
+        head = f"define internal void @body({arguments}) {self._attributes}"
         self.out.lines.append(f"{head} {{\nentry:")
         top = len(self.out.lines)
         order = {u: k for k, u in enumerate(parameters(self.source))}
@@ -479,7 +489,7 @@ class _Arm(_Body):
 
     def render(self) -> _Arm:
         self.out.lines.append(
-            f"define internal void @{self.name}(ptr %memory, i64 %lanes) noinline nounwind {{\n"
+            f"define internal void @{self.name}(ptr %memory, i64 %lanes) {self._attributes} {{\n"
             f"entry:\n  br label %part\npart:\n  %k = phi i64 [ 0, %entry ], [ %next, %done ]\n"
             f"  %passed = mul i64 %k, {self.lanes}\n  %left = lshr i64 %lanes, %passed\n"
             f"  %own = trunc i64 %left to i{self.lanes}\n"
