@@ -83,6 +83,30 @@ def test_a_kernel_is_trusted_once_its_runs_are_over_soon() -> None:
     assert trust.holds
 
 
+def test_trust_that_native_code_took_back_has_to_be_earned_again() -> None:
+    trust = Trust()
+    for _ in range(2):
+        trust.note(SOON)
+    assert trust.holds
+    trust.word.value = 0
+    seen = []
+    for _ in range(5):
+        trust.note(SOON)  # the Python path has more threads: it is over soon there
+        seen.append(trust.holds)
+    assert seen == [False, False, False, False, True]
+
+
+def test_a_kernel_that_is_never_soon_for_long_needs_a_thousand_runs_at_most() -> None:
+    trust, tried = Trust(), []
+    for _ in range(20):
+        tried.append(0)
+        while not trust.holds:
+            trust.note(SOON)
+            tried[-1] += 1
+        trust.note(LATE)
+    assert tried == [2 ** min(k + 1, 10) for k in range(20)]
+
+
 def test_only_a_run_that_is_seen_twice_is_stopped() -> None:
     dog = Watchdog()
     watch = dog.watch
@@ -136,7 +160,48 @@ def test_a_watchdog_that_falls_asleep_sees_a_run_that_has_just_begun() -> None:
     assert waits[-1] is None
 
 
-def test_a_watchdog_that_does_not_know_the_main_thread_stays_asleep() -> None:
+def test_a_signal_handler_that_wakes_a_watchdog_as_it_starts_starts_no_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dog, started = Watchdog(), []
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        started.append(thread)
+        dog.wake()
+        start(thread)
+        dog.wake()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dog.wake()
+    dog.wake()
+    assert len(started) == 1
+    dog.close()
+    assert not started[0].is_alive()
+    assert not dog.watch.awake
+
+
+def test_a_watchdog_whose_thread_cannot_start_stays_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    dog = Watchdog()
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            dog.wake()
+    assert dog._thread is None
+    assert dog._calls.empty()
+    dog.wake()
+    while not dog.watch.awake:
+        pass
+    dog.close()
+
+
+def test_another_thread_does_not_wake_a_watchdog() -> None:
     dog = Watchdog()
     thread = threading.Thread(target=dog.wake)
     thread.start()
@@ -162,8 +227,9 @@ def test_a_trusted_kernels_runs_are_watched_and_give_the_same_words(
         assert out.tobytes() == want
 
 
-def test_other_threads_runs_are_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel, results = trusted(monkeypatch, halvings, X), []
+def test_other_threads_runs_go_to_the_python_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, results, handed = trusted(monkeypatch, halvings, X), [], []
+    kernel.__call__ = lambda *args: handed.append(args) or halvings.__call__(*args)
     thread = threading.Thread(target=lambda: results.append(kernel(X)))
 
     def run() -> None:
@@ -171,6 +237,7 @@ def test_other_threads_runs_are_not_watched(monkeypatch: pytest.MonkeyPatch) -> 
         thread.join()
 
     assert not watched(run)
+    assert len(handed) == 1
     assert results[0].tobytes() == halvings.__call__(X).tobytes()
 
 
@@ -216,6 +283,22 @@ def test_a_kernel_that_has_lost_its_trust_goes_to_the_python_path(
     assert watched(lambda: kernel(X))
     kernel._source.native(None).trust.note(LATE)
     assert not watched(lambda: kernel(X))
+
+
+def test_a_kernel_whose_runs_should_have_had_more_threads_loses_its_trust(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = X[:200]
+    kernel = trusted(monkeypatch, halvings, x)
+    trust = kernel._source.native(None).trust
+    assert watched(lambda: kernel(x))
+    assert trust.word.value == watchdog.TRUST
+    again, left = 2**23 // x.size, []  # some milliseconds, less than a tick
+    while trust.holds:
+        kernel(x, again=again)
+        left.append(trust.word.value)
+    assert left == sorted(left, reverse=True)
+    assert not watched(lambda: kernel(x))
 
 
 def test_a_run_that_takes_long_as_a_rule_goes_to_the_python_path(

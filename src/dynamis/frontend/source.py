@@ -168,16 +168,18 @@ def children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
+        if name in _PLACELESS:
+            continue
         if value.__class__ is list:
             found += [v for v in value if isinstance(v, ast.AST)]
-        elif isinstance(value, ast.AST) and name not in _PLACELESS:
+        elif isinstance(value, ast.AST):
             found.append(value)
     node.__dict__[_CHILDREN] = found
     return found
 
 
 _CHILDREN = "dynamis_children"
-_PLACELESS = frozenset(("ctx", "op"))
+_PLACELESS = frozenset(("ctx", "op", "ops"))
 
 _LONGEST_QUOTE = 60
 """The deepest expression that a message quotes whole."""

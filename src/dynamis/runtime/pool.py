@@ -50,7 +50,7 @@ class Pool:
     def __init__(self) -> None:
         self._tasks: SimpleQueue[tuple[Task, Ends] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may run a kernel while it is held
         self._free = 0
         """Threads that wait for a task, less the tasks that wait for a thread."""
         self.awake: set[Slot] = set()
@@ -71,13 +71,14 @@ class Pool:
     def _start(self) -> None:
         # A daemon, for it waits for tasks forever; ``close`` ends it when the process ends.
         thread = threading.Thread(target=self._work, name="dynamis", daemon=True)
+        self._threads.append(thread)  # before it starts, in which this may be interrupted
         try:
             thread.start()
         except RuntimeError:
+            self._threads.remove(thread)
             if not self._threads:
                 raise
             return  # the others take its tasks
-        self._threads.append(thread)
         self._free += 1
 
     def _work(self) -> None:
@@ -107,7 +108,8 @@ class Pool:
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
-            thread.join()
+            if thread.is_alive():
+                thread.join()
 
 
 _pools: dict[int, Pool] = {}
@@ -125,6 +127,6 @@ def pool() -> Pool:
 
 @atexit.register
 def _close() -> None:
-    own = _pools.get(os.getpid())
+    own = _pools.pop(os.getpid(), None)  # who runs a kernel later still gets another
     if own is not None:
         own.close()

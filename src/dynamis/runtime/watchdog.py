@@ -6,15 +6,15 @@ hand over a short one so costs more than to run it. Where the last runs of a ker
 (``Trust``), the native call path therefore does the next one itself, and a thread that looks every
 ``TICK`` sets the stop word of a run that it sees twice. The Python path then does that run from the
 start, as it would have at once; the kernel has to earn its trust again, each time with twice as
-many runs.
+many runs. It also does where its runs take so long that other threads should have helped.
 
-Only the main thread handles signals, so only its runs are watched, one at a time.
+Only the main thread handles signals. So only its runs are watched, one at a time; those of other
+threads go to the pool.
 """
 
 from __future__ import annotations
 
 import atexit
-import contextlib
 import ctypes
 import os
 import threading
@@ -28,8 +28,13 @@ TICK = 0.02
 """Seconds between two looks."""
 SOON = TICK / 2
 """Seconds within which runs are over that a kernel is trusted for."""
-_TRUSTED_FROM = 2
-"""Runs in a row that have to be."""
+LATE = 2**21
+"""Ticks of the processor's clock, about a millisecond, after which a run that had one thread only
+should have had more."""
+TRUST = 4
+"""Such runs in a row that cost a kernel its trust: one may be the system's doing."""
+_WANTED = (2, 2**10)
+"""Runs in a row that have to be over soon, at first and at most."""
 _IDLE = 50
 """Looks without a new run after which the thread sleeps."""
 _STOP = CONTROL.index("stop")
@@ -59,23 +64,30 @@ class Watchdog:
         self._calls: SimpleQueue[bool] = SimpleQueue()
 
     def wake(self) -> None:
-        """Look from now on, once the main thread has called this."""
+        """Look from now on, if this is the main thread."""
         watch = self.watch
         if watch.awake or not supported():
             return
-        if not watch.main and threading.current_thread() is threading.main_thread():
-            watch.main = _thread_state()
-        if not watch.main:
+        if threading.current_thread() is not threading.main_thread():
             return
+        watch.main = _thread_state()
         if self._thread is None:
-            with COMPILING, contextlib.suppress(RuntimeError):  # another thread may fork meanwhile
-                if self._thread is None:
-                    thread = threading.Thread(
-                        target=self._work, args=(self._calls,), name="dynamis-watch", daemon=True
-                    )
-                    thread.start()  # not at the end of the process, nor where there are too many
-                    self._thread = thread
-        self._calls.put(True)
+            self._start()
+        if self._thread is not None:
+            self._calls.put(True)
+
+    def _start(self) -> None:
+        with COMPILING:  # another thread may fork meanwhile
+            if self._thread is not None:
+                return
+            # known before it starts, in which a signal's handler may come here
+            self._thread = threading.Thread(
+                target=self._work, args=(self._calls,), name="dynamis-watch", daemon=True
+            )
+            try:
+                self._thread.start()
+            except RuntimeError:  # at the end of the process, and where there are too many
+                self._thread = None
 
     def forget(self) -> None:
         """Be as new: a forked child has none of its parent's threads."""
@@ -86,7 +98,7 @@ class Watchdog:
 
     def close(self) -> None:
         """End the thread."""
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():
             self._calls.put(False)
             self._thread.join()
 
@@ -120,8 +132,10 @@ class Trust:
 
     def __init__(self) -> None:
         self.word = ctypes.c_int64(0)
-        """1 where they are, for native code."""
-        self._soon, self._wanted = 0, _TRUSTED_FROM
+        """Not 0 where they are. Native code counts it down, and it is ``TRUST`` again after a run
+        that was not late."""
+        self._given = False
+        self._soon, self._wanted = 0, _WANTED[0]
 
     @property
     def holds(self) -> bool:
@@ -129,14 +143,17 @@ class Trust:
         return bool(self.word.value)
 
     def note(self, seconds: float) -> None:
-        """Such a run took so long."""
-        if seconds < SOON:
-            self._soon += 1
-        else:
-            self._wanted *= 1 + self.word.value
+        """Such a run took so long on the Python path."""
+        lost = self._given and not self.holds
+        if lost or seconds >= SOON:
+            if self._given:
+                self._wanted = min(2 * self._wanted, _WANTED[1])
             self._soon = 0
-        self.word.value = self._soon >= self._wanted
-        if self.holds:
+        else:
+            self._soon += 1
+        self._given = self._soon >= self._wanted
+        self.word.value = TRUST if self._given else 0
+        if self._given:
             watchdog.wake()
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 RUN: Final = """
-; Find the program for the call's class, gather its arguments and run it. A run that may take long
-; is done here where the kernel is trusted and the watchdog looks.
+declare i64 @llvm.readcyclecounter()
+
+; Find the program for the call's class and run it.
 define internal i1 @run(ptr %k, ptr %api, ptr %frame) nounwind {
 entry:
   %inputs = get Kernel.inputs %k
@@ -46,92 +47,120 @@ known:
   put i64 %width, %to, 7
   %limits = call ptr @limits_for(ptr %program, ptr %frame, i64 %inputs)
   %own = at Frame.control %frame
+  %brief.most = get Limits.brief %limits
   %sure.most = get Limits.sure %limits
+  %brief = icmp ule i64 %elements, %brief.most
   %sure = icmp ule i64 %elements, %sure.most
+  br i1 %brief, label %hold, label %yield
+hold:
+  %done = call i1 @spread(
+      ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %own)
+  ret i1 %done
+yield:
+  %thread = py PyEval_SaveThread()
   br i1 %sure, label %plain, label %judge
 plain:
-  %done = call i1 @spread(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
-      i64 %elements, ptr %own)
-  ret i1 %done
+  %short = call i1 @spread(
+      ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %own)
+  br label %resume
+judge:
+  %over.soon = call i1 @watched(
+      ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %thread)
+  br label %resume
+resume:
+  %fine = phi i1 [ %short, %plain ], [ %over.soon, %judge ]
+  py PyEval_RestoreThread(%thread)
+  ret i1 %fine
+no:
+  ret i1 false
+}
+
+; Do a run that may take long, if the kernel is trusted, this is the main thread and the watchdog
+; looks. Where others might have helped, one that is late costs trust; so does one that is stopped.
+define internal i1 @watched(
+    ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %thread) nounwind {
+entry:
+  %crew = get Kernel.crew %k
+  %nowhere = icmp eq ptr %crew, null
+  br i1 %nowhere, label %no, label %judge
 judge:
   %trust = get Kernel.trust %k
   %trusted = load i64, ptr %trust, align 8
   %distrusted = icmp eq i64 %trusted, 0
   %soon.most = get Limits.soon %limits
   %long = icmp ugt i64 %elements, %soon.most
-  %elsewhere = or i1 %distrusted, %long
-  br i1 %elsewhere, label %no, label %begin
-begin:
   %watch = get Kernel.watch %k
   %main = get Watch.main %watch
-  %state = py PyThreadState_Get()
-  %is.main = icmp eq ptr %state, %main
-  br i1 %is.main, label %announce, label %look
+  %other = icmp ne ptr %thread, %main
+  %no.1 = or i1 %distrusted, %long
+  %no.2 = or i1 %no.1, %other
+  br i1 %no.2, label %no, label %announce
 announce:
   %runs = get Watch.runs %watch
   %runs.now = add i64 %runs, 1
   set Watch.runs %watch, %runs.now
   set Watch.running %watch, 1
   fence seq_cst
-  br label %look
-look:
   %awake = get Watch.awake %watch
   %seen = icmp ne i64 %awake, 0
-  br i1 %seen, label %watched, label %end
-watched:
-  %watch.control = at Watch.control %watch
-  %control = select i1 %is.main, ptr %watch.control, ptr %own
-  %fine = call i1 @spread(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
-      i64 %elements, ptr %control)
-  br label %end
-end:
-  %ran = phi i1 [ false, %look ], [ %fine, %watched ]
-  br i1 %is.main, label %over, label %leave
+  br i1 %seen, label %run, label %over
+run:
+  %control = at Watch.control %watch
+  %begun = call i64 @llvm.readcyclecounter()
+  %fine = call i1 @spread(
+      ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
+  %ended = call i64 @llvm.readcyclecounter()
+  %stop = item i64 %control, 3
+  %stopped = icmp ne i64 %stop, 0
+  br i1 %stopped, label %lose, label %time
+lose:
+  store i64 0, ptr %trust, align 8
+  br label %over
+time:
+  %taken = sub i64 %ended, %begun
+  %late = icmp ugt i64 %taken, $LATE
+  %alone.most = get Limits.alone %limits
+  %few = icmp ule i64 %elements, %alone.most
+  %threads = get Frame.threads %frame
+  %several = icmp ne i64 %threads, 1
+  %helped = and i1 %few, %several
+  %dear = and i1 %late, %helped
+  %less = sub i64 %trusted, 1
+  %left = select i1 %dear, i64 %less, i64 $TRUST
+  store i64 %left, ptr %trust, align 8
+  br label %over
 over:
+  %ran = phi i1 [ false, %announce ], [ false, %lose ], [ %fine, %time ]
   set Watch.running %watch, 0
-  br label %leave
-leave:
   ret i1 %ran
 no:
   ret i1 false
 }
 
-; Run a program by these control words: one block on this thread, or several and threads. False
-; where it failed or was stopped, and as @share.
+; Run a program by these control words, without the GIL or for a moment: as one block on this
+; thread, or as several and on threads. False where it failed or was stopped, and as @share.
 define internal i1 @spread(
-    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
-    nounwind {
+    ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control) nounwind {
 entry:
-  %slots = at Frame.slots %frame
-  %record = at Frame.record %frame
-  %stop = getelementptr i64, ptr %control, i64 3
   %alone = get Limits.alone %limits
-  %brief = get Limits.brief %limits
   %threads = get Frame.threads %frame
   %few = icmp ule i64 %elements, %alone
   %single = icmp eq i64 %threads, 1
   %apart = or i1 %few, %single
   br i1 %apart, label %one, label %share
 share:
-  %shared = call i1 @share(ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits,
-      i64 %elements, ptr %control)
+  %shared = call i1 @share(
+      ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
   ret i1 %shared
 one:
+  %slots = at Frame.slots %frame
+  %record = at Frame.record %frame
+  %stop = getelementptr i64, ptr %control, i64 3
   %entry.point = get Program.entry %program
   call void @gather(ptr %program, ptr %frame)
   store i32 0, ptr %record, align 32
   store i64 0, ptr %stop, align 8
-  %is.brief = icmp ule i64 %elements, %brief
-  br i1 %is.brief, label %hold, label %yield
-hold:
   call void %entry.point(ptr %slots, i64 0, ptr %record, ptr %stop)
-  br label %end
-yield:
-  %thread = py PyEval_SaveThread()
-  call void %entry.point(ptr %slots, i64 0, ptr %record, ptr %stop)
-  py PyEval_RestoreThread(%thread)
-  br label %end
-end:
   %flag = load i32, ptr %record, align 32
   %stopped = load i64, ptr %stop, align 8
   %sound = icmp eq i32 %flag, 0

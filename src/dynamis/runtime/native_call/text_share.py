@@ -13,8 +13,7 @@ SHARE: Final = """
 ; Run a program on this thread and others. False: the run failed or was stopped, or no other thread
 ; is awake; the Python path must take it.
 define internal i1 @share(
-    ptr %k, ptr %api, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control)
-    nounwind {
+    ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %control) nounwind {
 entry:
   %crew = get Kernel.crew %k
   %alone = icmp eq ptr %crew, null
@@ -48,10 +47,8 @@ cut:
   br i1 %lonely, label %no, label %run
 run:
   %entry.point = get Program.run %program
-  %thread = py PyEval_SaveThread()
   call void %entry.point(ptr %slots, ptr %control)
   call void @settle_all(ptr %crew, ptr %share, i64 %posted)
-  py PyEval_RestoreThread(%thread)
   %failed = item i64 %control, 2
   %stop = item i64 %control, 3
   %sound = icmp eq i64 %failed, -1

@@ -18,6 +18,7 @@ from ...codegen.options import LINE
 from ..dispatch import MAX_THREADS
 from ..plan import BLOCKS_A_THREAD, PARTS_A_THREAD
 from ..relay import SETTLE
+from ..watchdog import LATE, TRUST
 from . import layout
 from .assembler import assemble
 from .layout import ObjectLayout, llvm_types
@@ -50,6 +51,8 @@ def wrapper_text(objects: ObjectLayout) -> str:
         "EXACT_COUNT": 2 * _EXACT,
         "WORDS_LIMIT": _WORDS_LIMIT,
         "SETTLE": SETTLE,
+        "LATE": LATE,
+        "TRUST": TRUST,
         "LINE": LINE,
         "LINE_MASK": layout.DOMAIN_WORDS.index("line_mask"),
         "PHASE": layout.DOMAIN_WORDS.index("phase"),
