@@ -41,7 +41,8 @@ def test_the_wrapper_stands_alone_and_holds_no_address() -> None:
     here = object_layout(type(some_kernel))
     assert here is not None
     text = wrapper_text(here)
-    assert "declare" not in text
+    declared = [line for line in text.split("\n") if line.startswith("declare")]
+    assert all("@llvm." in line for line in declared), "only what the processor does itself"
     assert "inttoptr" not in text
     assert "$" not in text
     table = api()

@@ -238,7 +238,6 @@ FUNCTIONS: Final = {
     "PyFloat_AsDouble": ("double", ("ptr",)),
     "PyErr_Occurred": ("ptr", ()),
     "PyErr_Clear": ("void", ()),
-    "PyThreadState_Get": ("ptr", ()),
     "PyEval_SaveThread": ("ptr", ()),
     "PyEval_RestoreThread": ("void", ("ptr",)),
     "Py_IncRef": ("void", ("ptr",)),
