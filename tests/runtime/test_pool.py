@@ -11,6 +11,7 @@ import pytest
 
 from dynamis.runtime import pool as pools
 from dynamis.runtime.pool import Ends, Pool
+from tests.runtime.test_native import run_program
 
 
 def all_of(ends: Ends, count: int) -> list[BaseException | None]:
@@ -46,6 +47,52 @@ def test_a_thread_that_is_free_is_taken_before_one_is_started() -> None:
     assert len(pool._threads) == 1
     pool.close()
     assert not pool._threads[0].is_alive()
+
+
+def test_a_signal_handler_may_submit_while_its_thread_does() -> None:
+    pool, ends = Pool(), Ends()
+    with pool._lock:  # as where the handler interrupts ``submit``
+        pool.submit(lambda: None, ends)
+    assert all_of(ends, 1) == [None]
+    pool.close()
+
+
+def test_a_thread_whose_start_was_interrupted_is_closed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool, ends = Pool(), Ends()
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit(lambda: None, ends)
+    (thread,) = pool._threads
+    pool.close()
+    assert not thread.is_alive()
+
+
+AT_EXIT = """
+import atexit
+import numpy as np
+
+def last():
+    print(halvings(x).tobytes() == want)
+
+atexit.register(last)  # before the package's own
+from tests.runtime.test_watchdog import halvings
+
+x = np.full(5000, 3.0, np.float32)
+want = halvings(x).tobytes()
+"""
+
+
+def test_a_kernel_runs_in_a_process_that_has_closed_its_pool() -> None:
+    assert run_program(AT_EXIT) == "True\n"
 
 
 def test_what_a_task_raises_is_told_and_its_thread_goes_on() -> None:

@@ -167,9 +167,9 @@ def children(node: ast.AST) -> list[ast.AST]:
         return known
     found: list[ast.AST] = []
     for name in node._fields:
-        value = getattr(node, name, None)
         if name in _PLACELESS:
             continue
+        value = getattr(node, name, None)
         if value.__class__ is list:
             found += [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST):

@@ -77,6 +77,7 @@ no:
 
 ; Do a run that may take long, if the kernel is trusted, this is the main thread and the watchdog
 ; looks. Where others might have helped, one that is late costs trust; so does one that is stopped.
+; Only where there are relays, which is x86-64: elsewhere a task may not read the clock.
 define internal i1 @watched(
     ptr %k, ptr %frame, ptr %program, ptr %limits, i64 %elements, ptr %thread) nounwind {
 entry:
@@ -123,8 +124,8 @@ time:
   %few = icmp ule i64 %elements, %alone.most
   %threads = get Frame.threads %frame
   %several = icmp ne i64 %threads, 1
-  %helped = and i1 %few, %several
-  %dear = and i1 %late, %helped
+  %unhelped = and i1 %few, %several
+  %dear = and i1 %late, %unhelped
   %less = sub i64 %trusted, 1
   %left = select i1 %dear, i64 %less, i64 $TRUST
   store i64 %left, ptr %trust, align 8
